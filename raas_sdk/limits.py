@@ -1,0 +1,50 @@
+"""How much a rollout may use: turns, tokens, context, seconds, attempts."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields, replace
+from typing import Any
+
+from raas_sdk.errors import BadSampling
+
+__all__ = ["Limits"]
+
+UPSTREAM_NAMES = {"max_iterations": "max_turns"}
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """Budgets of one job. Seconds count work only; waiting for a permit or a lease never counts."""
+
+    max_turns: int = 50
+    max_output_tokens: int | None = None
+    max_total_tokens: int | None = None
+    max_model_len: int | None = None
+    init_seconds: float = 300.0
+    run_seconds: float = 1800.0
+    eval_seconds: float = 1800.0
+    total_seconds: float | None = None
+    collect_seconds: float = 60.0
+    infra_retries: int = 2
+
+    @classmethod
+    def names(cls) -> frozenset[str]:
+        """The keys that `overridden` understands, upstream's spelling included."""
+        return frozenset(field.name for field in fields(cls)) | frozenset(UPSTREAM_NAMES)
+
+    def overridden(self, values: Mapping[str, Any]) -> "Limits":
+        """Return limits with `values` put in; raise BadSampling for a value out of range."""
+        known = {UPSTREAM_NAMES.get(key, key): value for key, value in values.items() if key in self.names()}
+        for key, value in known.items():
+            _check(key, value)
+        return replace(self, **known)
+
+
+def _check(key: str, value: object) -> None:
+    if value is None and key not in ("max_turns", "infra_retries"):
+        return
+    whole = not key.endswith("_seconds")
+    kinds = (int,) if whole else (int, float)
+    least = 0 if key == "infra_retries" else 1 if whole else 0.001
+    if isinstance(value, bool) or not isinstance(value, kinds) or value < least:
+        kind = "a whole number" if whole else "seconds"
+        raise BadSampling(f"{key!r} must be {kind} of at least {least}, got {value!r}")

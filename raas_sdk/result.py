@@ -1,0 +1,127 @@
+"""The record of a finished job: one schema for files, wire and memory."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from enum import StrEnum
+from typing import Any
+
+from raas_sdk.trajectory import Trajectory
+
+__all__ = ["SCHEMA", "Failure", "Outcome", "Result", "Timing", "Usage"]
+
+SCHEMA = 1
+
+
+class Outcome(StrEnum):
+    """How a job ended. Only scored and model_limit can carry a trainable reward."""
+
+    SCORED = "scored"
+    MODEL_LIMIT = "model_limit"
+    TASK_ERROR = "task_error"
+    INFRA_ERROR = "infra_error"
+    TIMEOUT = "timeout"
+    CANCELLED = "cancelled"
+    STALE = "stale"
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """What went wrong: `stage` (init, run, eval or accept), `kind` (infra, task, model, timeout), stable `code`."""
+
+    stage: str
+    kind: str
+    code: str
+    message: str
+    retryable: bool = False
+    traceback: str | None = None
+    also: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Timing:
+    """Seconds on the monotonic clock. Stages count work; waits never count towards a budget."""
+
+    init: float = 0.0
+    run: float = 0.0
+    eval: float = 0.0
+    queue_wait: float = 0.0
+    permit_wait: float = 0.0
+    lease_wait: float = 0.0
+    model: float = 0.0
+    total: float = 0.0
+    accepted_at: float | None = None
+
+    @property
+    def counted(self) -> float:
+        """Seconds that count towards budgets."""
+        return self.init + self.run + self.eval
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """Tokens: `prompt_tokens` sums what was sent each turn, `sampled_tokens` what came back."""
+
+    prompt_tokens: int = 0
+    sampled_tokens: int = 0
+    turns: int = 0
+    tool_calls: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """The canonical record (schema 1). `reward` is None unless a grader or an exception hook gave one."""
+
+    job_id: str
+    instance_id: str
+    instance_digest: str
+    data_source: str
+    outcome: Outcome
+    trainable: bool
+    mask_reason: str | None
+    reward: float | None = None
+    accuracy: float | None = None
+    resolved: bool | None = None
+    reward_parts: Mapping[str, float] = field(default_factory=dict)
+    reward_detail: Mapping[str, Any] = field(default_factory=dict)
+    failure: Failure | None = None
+    trajectory: Trajectory = field(default_factory=Trajectory)
+    purpose: str = "train"
+    pool: str = "default"
+    group_id: str | None = None
+    sample_index: int = 0
+    attempt: int = 1
+    sampling: Mapping[str, Any] = field(default_factory=dict)
+    sandbox: Mapping[str, Any] = field(default_factory=dict)
+    timing: Timing = field(default_factory=Timing)
+    usage: Usage = field(default_factory=Usage)
+    policy_version: Mapping[str, int | None] = field(default_factory=dict)
+    extra: Mapping[str, Any] = field(default_factory=dict)
+    schema: int = SCHEMA
+
+    def to_wire(self, *, binary: bool = False) -> dict[str, Any]:
+        """Plain data for JSON or, with `binary`, for msgpack."""
+        row = {item.name: getattr(self, item.name) for item in fields(self)}
+        row["outcome"] = self.outcome.value
+        row["failure"] = None if self.failure is None else _plain(self.failure)
+        row["trajectory"] = self.trajectory.to_wire(binary=binary)
+        row["timing"] = _plain(self.timing)
+        row["usage"] = _plain(self.usage)
+        return row
+
+    @classmethod
+    def from_wire(cls, row: Mapping[str, Any]) -> "Result":
+        """The inverse of `to_wire`; raise ValueError for another schema."""
+        if row.get("schema") != SCHEMA:
+            raise ValueError(f"a result of schema {row.get('schema')!r} cannot be read; this version reads {SCHEMA}")
+        values = {item.name: row[item.name] for item in fields(cls) if item.name in row}
+        failure = values.get("failure")
+        values["outcome"] = Outcome(values["outcome"])
+        values["failure"] = None if failure is None else Failure(**{**failure, "also": tuple(failure["also"])})
+        values["trajectory"] = Trajectory.from_wire(values["trajectory"])
+        values["timing"] = Timing(**values["timing"])
+        values["usage"] = Usage(**values["usage"])
+        return cls(**values)
+
+
+def _plain(record: Any) -> dict[str, Any]:
+    return {item.name: getattr(record, item.name) for item in fields(record)}

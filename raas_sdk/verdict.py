@@ -1,0 +1,60 @@
+"""The two decisions nobody else makes: what kind of failure an exception is, and what may be trained on."""
+
+import traceback
+from collections.abc import Iterator
+from typing import Any
+
+from raas_sdk.reward import Reward
+from raas_sdk.result import Failure, Outcome
+from raas_sdk.trajectory import Trajectory
+
+__all__ = ["classify", "mask_reason", "outcome_of"]
+
+KINDS = ("infra", "task", "model", "timeout")
+OUTCOMES = {
+    "infra": Outcome.INFRA_ERROR,
+    "task": Outcome.TASK_ERROR,
+    "model": Outcome.MODEL_LIMIT,
+    "timeout": Outcome.TIMEOUT,
+}
+
+
+def classify(error: BaseException, *, stage: str) -> Failure:
+    """Read the failure off an exception or the causes behind it; without a sign it is a task fault."""
+    marked = next((e for e in _chain(error) if getattr(e, "raas_kind", None) in KINDS), None)
+    shown = error if str(error) else repr(error)
+    return Failure(
+        stage=stage,
+        kind="task" if marked is None else str(getattr(marked, "raas_kind")),  # noqa: B009
+        code=type(error).__name__ if marked is None else str(getattr(marked, "code", "error")),
+        message=f"{type(error).__name__}: {shown}"[:4000],
+        retryable=bool(getattr(marked, "retryable", False)),
+        traceback="".join(traceback.format_exception(error, limit=-12))[-8000:],
+    )
+
+
+def outcome_of(failure: Failure) -> Outcome:
+    """The outcome a failure leads to when nothing reclassifies it."""
+    return OUTCOMES[failure.kind]
+
+
+def mask_reason(outcome: Outcome, reward: Reward | None, trajectory: Trajectory) -> str | None:
+    """Why a result must not be trained on; None means it may."""
+    checks: list[tuple[str, Any]] = [
+        (f"outcome_{outcome.value}", outcome not in (Outcome.SCORED, Outcome.MODEL_LIMIT)),
+        ("no_reward", reward is None),
+        ("no_sampled_tokens", trajectory.sampled_tokens == 0),
+        ("missing_logprobs", any(s.missing_logprobs for s in trajectory.segments)),
+        ("mixed_policy_version", any(t.mixed for s in trajectory.segments for t in s.turns)),
+        ("text_wire", any(s.logprobs_mode == "none" for s in trajectory.segments)),
+    ]
+    return next((reason for reason, holds in checks if holds), None)
+
+
+def _chain(error: BaseException) -> Iterator[BaseException]:
+    seen: set[int] = set()
+    link: BaseException | None = error
+    while link is not None and id(link) not in seen:
+        seen.add(id(link))
+        yield link
+        link = link.__cause__
