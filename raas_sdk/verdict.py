@@ -4,8 +4,8 @@ import traceback
 from collections.abc import Iterator
 from typing import Any
 
-from raas_sdk.reward import Reward
 from raas_sdk.result import Failure, Outcome
+from raas_sdk.reward import Reward
 from raas_sdk.trajectory import Trajectory
 
 __all__ = ["classify", "mask_reason", "outcome_of"]

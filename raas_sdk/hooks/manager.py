@@ -1,0 +1,153 @@
+"""Loading plugins: each alone, checked, and bound into routes. Nothing happens at import."""
+
+import inspect
+import logging
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+from pluggy import HookCaller, HookImpl, PluginManager
+from pydantic import BaseModel
+
+from raas_sdk.errors import PluginRefused
+from raas_sdk.hooks import defaults, hookspecs
+from raas_sdk.hooks.discovery import Candidate, find_candidates
+from raas_sdk.hooks.handler import TaskHandler
+from raas_sdk.hooks.registry import RouteTable
+from raas_sdk.hooks.route import InnermostWrapper, Route
+from raas_sdk.hooks.validation import HOOKS, ROUTED, check_hooks, data_sources_of, register, settings_of
+from raas_sdk.settings import Settings
+
+__all__ = ["PluginReport", "Plugins", "load_plugins"]
+
+INNERMOST = "raas-innermost"
+Found = tuple[Candidate, Any]
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class PluginReport:
+    """What became of one plugin that was found; `kind` is task, wrapper or broken."""
+
+    name: str
+    source: str
+    version: str | None
+    kind: str
+    error: str | None = None
+    data_sources: tuple[str, ...] = ()
+    hooks: tuple[str, ...] = ()
+
+
+@dataclass(slots=True)
+class Plugins:
+    """All loaded plugins: routes by data source, settings by plugin, and a report of each that was found."""
+
+    manager: PluginManager
+    table: RouteTable = field(default_factory=RouteTable)
+    routes: dict[str, Route] = field(default_factory=dict)
+    settings: dict[str, BaseModel | None] = field(default_factory=dict)
+    reports: list[PluginReport] = field(default_factory=list)
+
+    def route(self, data_source: str) -> Route:
+        """Return the route of a data source; raise UnknownSource."""
+        return self.routes[self.table.resolve(data_source)]
+
+    def own_hook(self, plugin: str, hook: str) -> HookCaller:
+        """The caller of a hook on that plugin alone."""
+        others = [obj for name, obj in self.manager.list_name_plugin() if name != plugin]
+        return self.manager.subset_hook_caller(hook, others)
+
+    def listeners(self, hook: str) -> list[HookImpl]:
+        """The implementations of an announcement hook, to be called one at a time."""
+        caller: HookCaller = getattr(self.manager.hook, hook)
+        return list(caller.get_hookimpls())
+
+
+def load_plugins(settings: Settings) -> Plugins:
+    """Import, check and route every plugin.
+
+    A plugin that fails alone is reported (or refuses the start with `strict`); conflicts between plugins
+    always raise PluginRefused, both named.
+    """
+    manager = PluginManager(hookspecs.PROJECT)
+    manager.add_hookspecs(hookspecs)
+    manager.register(defaults, name=defaults.NAME)
+    manager.register(InnermostWrapper(), name=INNERMOST)
+    plugins = Plugins(manager)
+    for candidate, plugin in _in_wrapper_order(_import_all(settings, plugins), settings.wrappers):
+        _admit(candidate, plugin, plugins, settings)
+    _bind_routes(plugins, settings)
+    broken = [report for report in plugins.reports if report.kind == "broken"]
+    if settings.strict and broken:
+        raise PluginRefused(f"plugin {broken[0].name!r} ({broken[0].source}) is broken: {broken[0].error}")
+    return plugins
+
+
+def _import_all(settings: Settings, plugins: Plugins) -> list[Found]:
+    found: dict[str, Found] = {}
+    for candidate in find_candidates(settings):
+        if candidate.name in found:
+            rival = found[candidate.name][0]
+            message = f"two plugins are named {candidate.name!r}: {rival.source} and {candidate.source}"
+            raise PluginRefused(f"{message}; uninstall one or rename its entry point")
+        try:
+            found[candidate.name] = (candidate, _instance(candidate.load()))
+        except (Exception, SystemExit) as error:  # noqa: BLE001 - an import runs foreign code; the report shows it
+            found[candidate.name] = (candidate, None)
+            _report_broken(plugins, candidate, error)
+    return [pair for pair in found.values() if pair[1] is not None]
+
+
+def _instance(plugin: Any) -> Any:
+    is_handler = inspect.isclass(plugin) and issubclass(plugin, TaskHandler)
+    return plugin() if is_handler else plugin
+
+
+def _in_wrapper_order(found: list[Found], wanted: Iterable[str]) -> list[Found]:
+    """Later registered wrappers run outside, so the first of `wanted` comes last."""
+    order = {name: place for place, name in enumerate(wanted)}
+    unknown = [name for name in order if name not in {candidate.name for candidate, _ in found}]
+    if unknown:
+        raise PluginRefused(f"settings.wrappers names {unknown[0]!r}, but no such plugin is loaded")
+    ranked = sorted(found, key=lambda pair: (order.get(pair[0].name, len(order)), pair[0].name))
+    return ranked[::-1]
+
+
+def _admit(candidate: Candidate, plugin: Any, plugins: Plugins, settings: Settings) -> None:
+    name = candidate.name
+    try:
+        register(plugins.manager, name, plugin)
+        own = {hook: plugins.own_hook(name, hook) for hook in HOOKS}
+        sources = data_sources_of(name, own["raas_data_sources"])
+        check_hooks(name, sources, own)
+        filled = settings_of(name, own["raas_settings"], settings.plugins.get(name, {}))
+    except Exception as error:  # noqa: BLE001 - registration hooks are foreign code; the report shows it
+        if plugins.manager.has_plugin(name):
+            plugins.manager.unregister(name=name)
+        _report_broken(plugins, candidate, error)
+        return
+    plugins.table.claim(name, sources)
+    plugins.settings[name] = filled
+    hooks = tuple(hook for hook in HOOKS if own[hook].get_hookimpls())
+    kind = "task" if sources else "wrapper"
+    plugins.reports.append(
+        PluginReport(name, candidate.source, candidate.version, kind, None, sources, hooks)
+    )
+
+
+def _report_broken(plugins: Plugins, candidate: Candidate, error: BaseException) -> None:
+    text = str(error) if isinstance(error, PluginRefused) else f"{type(error).__name__}: {error}"
+    log.error("plugin refused", extra={"plugin": candidate.name, "source": candidate.source, "reason": text})
+    plugins.reports.append(PluginReport(candidate.name, candidate.source, candidate.version, "broken", text))
+
+
+def _bind_routes(plugins: Plugins, settings: Settings) -> None:
+    tasks = [report.name for report in plugins.reports if report.kind == "task"]
+    plugins.table.alias(settings.routes, tasks)
+    by_name = dict(plugins.manager.list_name_plugin())
+    for name in tasks:
+        rivals = [by_name[other] for other in tasks if other != name]
+        hooks = {hook: plugins.manager.subset_hook_caller(hook, rivals) for hook in ROUTED}
+        plugins.routes[name] = Route(name, hooks)
+    plugins.reports.sort(key=lambda report: report.name)

@@ -1,0 +1,99 @@
+"""What a plugin must be before it is let in; every refusal says what, which one and what to do."""
+
+import difflib
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from pluggy import HookCaller, PluginManager, PluginValidationError
+from pydantic import BaseModel, ValidationError
+
+from raas_sdk.errors import PluginRefused
+from raas_sdk.hooks import hookspecs
+
+__all__ = [
+    "ANNOUNCEMENTS",
+    "HOOKS",
+    "ROUTED",
+    "STAGES",
+    "check_hooks",
+    "data_sources_of",
+    "register",
+    "settings_of",
+]
+
+HOOKS = tuple(name for name in hookspecs.__all__ if name.startswith("raas_"))
+STAGES = ("raas_init", "raas_run", "raas_eval")
+DECISIONS = ("raas_init_exception", "raas_run_exception", "raas_eval_exception", "raas_final_result")
+ANNOUNCEMENTS = ("raas_job_started", "raas_stage_finished", "raas_turn_finished", "raas_job_finished")
+ROUTED = STAGES + DECISIONS
+REQUIRED = ("raas_run", "raas_eval")
+
+
+def register(manager: PluginManager, name: str, plugin: Any) -> None:
+    """Register with pluggy; raise PluginRefused for an unknown hook or argument."""
+    unknown = sorted(hook for hook in _marked(manager, plugin) if hook not in HOOKS)
+    if unknown:
+        close = difflib.get_close_matches(unknown[0], HOOKS, n=1)
+        hint = f"; did you mean {close[0]!r}?" if close else ""
+        raise PluginRefused(f"plugin {name!r} implements {unknown[0]!r}, which is no hook{hint}")
+    if not _marked(manager, plugin):
+        raise PluginRefused(f"plugin {name!r} implements no hook; mark functions with @raas_sdk.hookimpl")
+    try:
+        manager.register(plugin, name=name)
+    except PluginValidationError as error:
+        manager.unregister(name=name)
+        raise PluginRefused(f"plugin {name!r}: {error}") from error
+
+
+def data_sources_of(name: str, caller: HookCaller) -> tuple[str, ...]:
+    """Ask a plugin for its data sources; raise PluginRefused for what is no list of names."""
+    answer = caller()
+    if answer is None:
+        return ()
+    if isinstance(answer, str) or not isinstance(answer, Iterable):
+        raise PluginRefused(f"plugin {name!r}: raas_data_sources must return a list of names, got {answer!r}")
+    sources = tuple(answer)
+    bad = [source for source in sources if not isinstance(source, str) or not source or "[" in source]
+    if bad or not sources:
+        raise PluginRefused(
+            f"plugin {name!r}: not a data source name: {bad or sources!r} (globs: * and ? only)"
+        )
+    return sources
+
+
+def check_hooks(name: str, sources: tuple[str, ...], own: Mapping[str, HookCaller]) -> None:
+    """Raise PluginRefused for a task plugin without run or eval, or a non-task plugin with a stage of its own."""
+    plain = [hook for hook in ROUTED if any(not impl.wrapper for impl in own[hook].get_hookimpls())]
+    missing = [hook for hook in REQUIRED if hook not in plain]
+    if sources and missing:
+        raise PluginRefused(
+            f"plugin {name!r} serves {list(sources)} but has no {missing[0]}; a task plugin needs it"
+        )
+    if not sources and plain:
+        advice = "add raas_data_sources, or make it a wrapper: @hookimpl(wrapper=True)"
+        raise PluginRefused(f"plugin {name!r} implements {plain[0]} but declares no data sources; {advice}")
+
+
+def settings_of(name: str, caller: HookCaller, values: Mapping[str, Any]) -> BaseModel | None:
+    """Fill the plugin's settings model; raise PluginRefused naming the key at fault."""
+    model = caller()
+    if model is None:
+        if values:
+            raise PluginRefused(
+                f"[plugins.{name}] has keys {sorted(values)}, but the plugin takes no settings"
+            )
+        return None
+    if not isinstance(model, type) or not issubclass(model, BaseModel):
+        raise PluginRefused(
+            f"plugin {name!r}: raas_settings must return a pydantic model class, got {model!r}"
+        )
+    try:
+        return model(**values)
+    except ValidationError as error:
+        fault = error.errors()[0]
+        key = ".".join(str(part) for part in fault["loc"])
+        raise PluginRefused(f"[plugins.{name}] {key}: {fault['msg']}, got {fault['input']!r:.100}") from error
+
+
+def _marked(manager: PluginManager, plugin: Any) -> list[str]:
+    return [name for name in dir(plugin) if manager.parse_hookimpl_opts(plugin, name) is not None]

@@ -1,0 +1,108 @@
+"""The service's settings, and the only place that reads the environment and files.
+
+Order: flag, environment (`RAAS_RUN_WORKERS=4`), `raas.toml` in the working folder, `raas/raas.toml` in the
+XDG configuration folder, default.
+"""
+
+import os
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from raas_sdk.errors import SettingsInvalid
+from raas_sdk.limits import Limits
+
+__all__ = ["Settings", "load_settings"]
+
+PREFIX = "RAAS_"
+
+
+class Settings(BaseModel):
+    """Everything an operator can choose. Names are the same as flag, variable and file key."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    host: str = "127.0.0.1"
+    port: int = Field(default=8006, ge=0, le=65535)
+    token: str | None = None
+    init_workers: int = Field(default=8, ge=1)
+    run_workers: int = Field(default=64, ge=1)
+    eval_workers: int = Field(default=8, ge=1)
+    handover: int = Field(default=8, ge=1)
+    grade_workers: int = Field(default=2, ge=1)
+    runtime: str = "auto"
+    allow_unsafe_runtime: bool = False
+    keep_sandbox: bool = False
+    tokenizer: str | None = None
+    backend: tuple[str, ...] = ()
+    plugin: tuple[str, ...] = ()
+    entry_points: bool = True
+    wrappers: tuple[str, ...] = ()
+    strict: bool = False
+    default_data_source: str | None = None
+    max_body_bytes: int = Field(default=64 * 2**20, ge=1024)
+    max_queued_jobs: int = Field(default=10_000, ge=1)
+    keep_results: int = Field(default=2_000, ge=1)
+    stop_seconds: float = Field(default=20.0, gt=0)
+    log_level: Literal["debug", "info", "warning", "error"] = "info"
+    limits: Mapping[str, Any] = Field(default_factory=dict)
+    routes: Mapping[str, str] = Field(default_factory=dict)
+    plugins: Mapping[str, Mapping[str, Any]] = Field(default_factory=dict)
+
+    def job_limits(self) -> Limits:
+        """The limits of a job that asks for nothing else."""
+        unknown = sorted(set(self.limits) - Limits.names())
+        if unknown:
+            raise SettingsInvalid(f"[limits] has no key {unknown[0]!r}; known: {sorted(Limits.names())}")
+        return Limits().overridden(self.limits)
+
+
+def load_settings(
+    flags: Mapping[str, Any] | None = None,
+    *,
+    environ: Mapping[str, str] | None = None,
+    folder: Path | None = None,
+) -> Settings:
+    """Merge flags, environment and files; raise SettingsInvalid that names the key and where it stands."""
+    environ = os.environ if environ is None else environ
+    given = {key: value for key, value in (flags or {}).items() if value is not None and value != ()}
+    merged = {**_from_files(environ, folder or Path.cwd()), **_from_environment(environ), **given}
+    try:
+        return Settings(**merged)
+    except ValidationError as error:
+        fault = error.errors()[0]
+        key = ".".join(str(part) for part in fault["loc"])
+        where = "flag" if key in given else f"variable {PREFIX}{key.upper()} or file raas.toml"
+        raise SettingsInvalid(
+            f"setting {key!r} ({where}): {fault['msg']}, got {fault['input']!r:.100}"
+        ) from error
+
+
+def _from_environment(environ: Mapping[str, str]) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for name, item in Settings.model_fields.items():
+        text = environ.get(PREFIX + name.upper())
+        if text is not None:
+            is_list = str(item.annotation).startswith("tuple")
+            found[name] = tuple(part for part in text.split(",") if part) if is_list else text
+    return found
+
+
+def _from_files(environ: Mapping[str, str], folder: Path) -> dict[str, Any]:
+    home = Path(environ.get("HOME", "/"))
+    user = Path(environ.get("XDG_CONFIG_HOME") or home / ".config") / "raas" / "raas.toml"
+    merged: dict[str, Any] = {}
+    for path in (user, folder / "raas.toml"):
+        if path.is_file():
+            merged.update(_read_toml(path))
+    return merged
+
+
+def _read_toml(path: Path) -> dict[str, Any]:
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise SettingsInvalid(f"{path} cannot be read: {error}") from error
