@@ -32,7 +32,7 @@ class Instance(BaseModel):
         instance_id = payload.get("instance_id")
         named = _composed_id(source, payload) if instance_id is None else instance_id
         try:
-            return cls(data_source=source, instance_id=_as_text(named), payload=payload)
+            return cls.model_validate({"data_source": source, "instance_id": _as_text(named), "payload": payload})
         except ValidationError as error:
             raise BadInstance(_first_fault(error)) from error
 

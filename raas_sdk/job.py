@@ -1,7 +1,9 @@
 """One rollout to be done: an instance, how to sample, how much it may use, and where it belongs."""
 
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, replace
 from enum import StrEnum
+from typing import Any
 
 from raas_sdk.instance import Instance
 from raas_sdk.limits import Limits
@@ -51,3 +53,22 @@ class Job:
     def turn_seed(self, turn: int) -> int:
         """The effective seed of one call (31 bits)."""
         return self.sampling.turn_seed(sample_index=self.sample_index, attempt=self.attempt, turn=turn)
+
+    def to_wire(self) -> dict[str, Any]:
+        """The job as plain data."""
+        row = {name: getattr(self, name) for name in ("job_id", "pool", "group_id", "sample_index", "attempt")}
+        row["purpose"] = self.purpose.value
+        row["instance"] = self.instance.model_dump()
+        row["sampling"] = asdict(self.sampling)
+        row["limits"] = asdict(self.limits)
+        return row
+
+    @classmethod
+    def from_wire(cls, row: Mapping[str, Any]) -> "Job":
+        """The inverse of `to_wire`."""
+        values = dict(row)
+        values["purpose"] = Purpose(row["purpose"])
+        values["instance"] = Instance.model_validate(row["instance"])
+        values["sampling"] = Sampling(**{**row["sampling"], "notes": tuple(row["sampling"]["notes"])})
+        values["limits"] = Limits(**row["limits"])
+        return cls(**values)

@@ -112,15 +112,11 @@ class Result:
     def from_wire(cls, row: Mapping[str, Any]) -> "Result":
         """The inverse of `to_wire`; raise ValueError for another schema."""
         if row.get("schema") != SCHEMA:
-            raise ValueError(
-                f"a result of schema {row.get('schema')!r} cannot be read; this version reads {SCHEMA}"
-            )
+            raise ValueError(f"a result of schema {row.get('schema')!r} cannot be read; this version reads {SCHEMA}")
         values = {item.name: row[item.name] for item in fields(cls) if item.name in row}
         failure = values.get("failure")
         values["outcome"] = Outcome(values["outcome"])
-        values["failure"] = (
-            None if failure is None else Failure(**{**failure, "also": tuple(failure["also"])})
-        )
+        values["failure"] = None if failure is None else Failure(**{**failure, "also": tuple(failure["also"])})
         values["trajectory"] = Trajectory.from_wire(values["trajectory"])
         values["timing"] = Timing(**values["timing"])
         values["usage"] = Usage(**values["usage"])

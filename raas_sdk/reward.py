@@ -39,8 +39,6 @@ class Reward:
             raise PluginFault(f"reward value must be a number, got {self.value!r}", code="bad_reward")
         low, high = self.range
         if not math.isfinite(self.value) or not low <= self.value <= high:
-            fault = (
-                f"reward {self.value!r} lies outside its range [{low:g}, {high:g}]; declare range=(low, high)"
-            )
+            fault = f"reward {self.value!r} lies outside its range [{low:g}, {high:g}]; declare range=(low, high)"
             raise PluginFault(fault, code="bad_reward")
         return self

@@ -76,9 +76,7 @@ def load_settings(
         fault = error.errors()[0]
         key = ".".join(str(part) for part in fault["loc"])
         where = "flag" if key in given else f"variable {PREFIX}{key.upper()} or file raas.toml"
-        raise SettingsInvalid(
-            f"setting {key!r} ({where}): {fault['msg']}, got {fault['input']!r:.100}"
-        ) from error
+        raise SettingsInvalid(f"setting {key!r} ({where}): {fault['msg']}, got {fault['input']!r:.100}") from error
 
 
 def _from_environment(environ: Mapping[str, str]) -> dict[str, Any]:

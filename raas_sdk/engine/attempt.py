@@ -1,0 +1,222 @@
+"""One try of a job through INIT, RUN and EVAL: permits, sandbox, lease, budgets. Decides nothing."""
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator, Callable, Coroutine
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
+from typing import Any
+
+from raas_sdk.backends.client import BackendClient
+from raas_sdk.engine.clock import JobClock
+from raas_sdk.engine.conversation import LeasedPolicy
+from raas_sdk.engine.host import HostServices, PluginHost
+from raas_sdk.engine.leases import LeaseBroker
+from raas_sdk.engine.owned_workspace import SoftEnd
+from raas_sdk.engine.permits import StagePools
+from raas_sdk.engine.supervision import Supervisor
+from raas_sdk.hooks import Plugins, Route
+from raas_sdk.job import Job, Stage
+from raas_sdk.policy import Turn
+from raas_sdk.reward import Reward
+from raas_sdk.tokens import Renderer
+from raas_sdk.trajectory import Trajectory
+from raas_sdk.workspace import Workspace
+
+__all__ = ["Attempt", "AttemptServices", "Listener", "StageFault"]
+
+log = logging.getLogger(__name__)
+
+
+class Listener:
+    """Hears how an attempt goes; the engine turns it into messages."""
+
+    def stage(self, job: Job, stage: Stage, state: str, seconds: float | None = None) -> None:
+        """The job waits for, holds or has left a stage."""
+
+    def turn(self, job: Job, turn: Turn) -> None:
+        """A turn was sampled."""
+
+
+@dataclass(slots=True)
+class AttemptServices:
+    """What all attempts of one engine share."""
+
+    plugins: Plugins
+    pools: StagePools
+    leases: LeaseBroker
+    client: BackendClient
+    hosts: HostServices
+    renderer: Callable[[Job], Coroutine[Any, Any, Renderer]]
+    listener: Listener
+    grace_seconds: float = 5.0
+
+
+class StageFault(Exception):
+    """A stage raised; the error is the cause."""
+
+    def __init__(self, stage: Stage, error: Exception) -> None:
+        super().__init__(f"{stage.value}: {error}")
+        self.stage = stage
+        self.error = error
+
+
+class Attempt:
+    """Runs once. Whatever happens, `trajectory()` tells what was sampled and nothing stays open."""
+
+    def __init__(self, job: Job, services: AttemptServices, clock: JobClock) -> None:
+        self.job = job
+        self.clock = clock
+        self.reward: Reward | None = None
+        self.submission: Any = None
+        self.policy: LeasedPolicy | None = None
+        self.sandbox: dict[str, str] = {}
+        self.tool_calls = 0
+        self.notes: list[str] = []
+        self._services = services
+        self._route: Route = services.plugins.route(job.data_source)
+        self._soft_end = SoftEnd()
+        self._hosts: list[PluginHost] = []
+
+    async def run(self) -> None:
+        """Go through the stages; raise StageFault for the one that failed."""
+        await self._closing(self._rollout)
+        async with self._permit(Stage.EVAL):
+            await self._closing(self._eval)
+
+    def trajectory(self) -> Trajectory:
+        """Everything that was sampled so far, with the submission if there is one."""
+        if self.policy is None:
+            return Trajectory(submission=self.submission)
+        talks = self.policy.conversations
+        return Trajectory(
+            segments=tuple(segment for talk in talks for segment in talk.ledger.segments()),
+            messages=tuple(message for talk in talks for message in talk.messages),
+            tools=talks[0].tools if talks else (),
+            num_turns=self.policy.turns,
+            stop_reason=self._stop_reason(),
+            submission=self.submission,
+        )
+
+    async def _rollout(self, stack: AsyncExitStack) -> None:
+        pools = self._services.pools
+        async with AsyncExitStack() as handover:
+            async with self._permit(Stage.INIT):
+                workspace = await self._init(stack)
+                with self.clock.waiting("permit"):
+                    await handover.enter_async_context(pools.handover.hold())
+            async with self._permit(Stage.RUN):
+                await handover.aclose()
+                await self._run(stack, workspace)
+
+    async def _init(self, stack: AsyncExitStack) -> Workspace:
+        host = self._host(Stage.INIT, stack)
+        work = self._route.init(self.job, host)
+        workspace: Workspace = await self._stage(Supervisor("init", self.clock.budget(Stage.INIT)), work)
+        self.sandbox = {"runtime": workspace.runtime, "level": workspace.level}
+        return workspace
+
+    async def _run(self, stack: AsyncExitStack, workspace: Workspace) -> None:
+        services, job = self._services, self.job
+        async with AsyncExitStack() as leased:
+            try:
+                renderer = await services.renderer(job)
+                with self.clock.waiting("lease"):
+                    lease = await leased.enter_async_context(services.leases.hold(job))
+            except Exception as error:
+                raise StageFault(Stage.RUN, error) from error
+            self.policy = LeasedPolicy(
+                job,
+                lease,
+                client=services.client,
+                renderer=renderer,
+                soft_end=self._soft_end,
+                listener=lambda turn: services.listener.turn(job, turn),
+            )
+            host = self._host(Stage.RUN, stack)
+            work = self._route.run(job, host, workspace, self.policy)
+            self.submission = await self._stage(self._run_supervisor(), work)
+
+    async def _eval(self, stack: AsyncExitStack) -> None:
+        host = self._host(Stage.EVAL, stack)
+        work = self._route.eval(self.job, host, self.trajectory())
+        self.reward = await self._stage(Supervisor("eval", self.clock.budget(Stage.EVAL)), work)
+
+    def _run_supervisor(self) -> Supervisor:
+        """RUN ends softly when its own budget is over, hard when the job's total is."""
+        limits, budget = self.job.limits, self.clock.budget(Stage.RUN)
+        supervisor = Supervisor("run", budget, grace_seconds=self._services.grace_seconds)
+        if budget == limits.run_seconds:
+            supervisor.soft_end(self._soften, collect_seconds=limits.collect_seconds)
+        return supervisor
+
+    def _soften(self) -> None:
+        assert self.policy is not None
+        self.policy.reach("time")
+        self._soft_end.reach("time")
+
+    async def _stage(self, supervisor: Supervisor, work: Coroutine[Any, Any, Any]) -> Any:
+        """The one place where a stage's exception is caught."""
+        stage = Stage(supervisor.stage)
+        self._services.listener.stage(self.job, stage, "running")
+        try:
+            return await supervisor.run(work)
+        except Exception as error:
+            raise StageFault(stage, error) from error
+        finally:
+            seconds = supervisor.countdown.elapsed
+            self.clock.counted[stage] += seconds
+            self._services.listener.stage(self.job, stage, "done", seconds)
+            if supervisor.abandoned:
+                self.notes.append(f"stage {stage.value} ignored its cancel and was left behind")
+
+    @asynccontextmanager
+    async def _permit(self, stage: Stage) -> AsyncIterator[None]:
+        self._services.listener.stage(self.job, stage, "waiting")
+        permits = self._services.pools[stage]
+        with self.clock.waiting("permit"):
+            await permits.take()
+        try:
+            yield
+        finally:
+            permits.give()
+
+    async def _closing(self, part: Callable[[AsyncExitStack], Coroutine[Any, Any, None]]) -> None:
+        """Run a part with a stack for its sandboxes; close them on every path, also through a cancel."""
+        stack = AsyncExitStack()
+        try:
+            await part(stack)
+        finally:
+            self.tool_calls = sum(w.tool_calls for host in self._hosts for w in host.opened)
+            closing = asyncio.create_task(self._close(stack))
+            try:
+                await asyncio.shield(closing)
+            except asyncio.CancelledError:
+                await closing
+                raise
+
+    async def _close(self, stack: AsyncExitStack) -> None:
+        try:
+            await stack.aclose()
+        except Exception as error:
+            self.notes.append(f"closing a sandbox failed: {type(error).__name__}: {error}")
+            log.exception("closing a sandbox failed", extra={"job_id": self.job.job_id})
+
+    def _host(self, stage: Stage, stack: AsyncExitStack) -> PluginHost:
+        name = self._route.plugin
+        host = PluginHost(
+            self._services.hosts,
+            settings=self._services.plugins.settings.get(name),
+            labels={"plugin": name, "job_id": self.job.job_id, "stage": stage.value},
+            stack=stack,
+            soft_end=self._soft_end if stage is not Stage.EVAL else None,
+        )
+        self._hosts.append(host)
+        return host
+
+    def _stop_reason(self) -> str | None:
+        assert self.policy is not None
+        if self.policy.limit_reason is not None:
+            return f"limit_{self.policy.limit_reason}"
+        talks = self.policy.conversations
+        return talks[-1].finish_reason if talks else None

@@ -1,0 +1,95 @@
+"""Time that counts: a pausable countdown for one stage, and the sums of a whole job."""
+
+import asyncio
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+from raas_sdk.job import Stage
+from raas_sdk.limits import Limits
+from raas_sdk.result import Timing
+
+__all__ = ["Countdown", "JobClock"]
+
+
+class Countdown:
+    """Calls `expire` once when `budget_seconds` of unpaused monotonic time are over."""
+
+    __slots__ = ("_expire", "_handle", "_loop", "_resumed_at", "_used", "budget_seconds")
+
+    def __init__(self, budget_seconds: float | None, expire: Callable[[], None]) -> None:
+        self.budget_seconds = budget_seconds
+        self._expire = expire
+        self._loop = asyncio.get_running_loop()
+        self._used = 0.0
+        self._resumed_at: float | None = None
+        self._handle: asyncio.TimerHandle | None = None
+
+    @property
+    def elapsed(self) -> float:
+        """Seconds that counted so far."""
+        running = 0.0 if self._resumed_at is None else self._loop.time() - self._resumed_at
+        return self._used + running
+
+    def resume(self) -> None:
+        """Let time count (again)."""
+        if self._resumed_at is None:
+            self._resumed_at = self._loop.time()
+            self._arm()
+
+    def pause(self) -> None:
+        """Stop counting; the countdown cannot expire while paused."""
+        if self._resumed_at is not None:
+            self._used = self.elapsed
+            self._resumed_at = None
+        if self._handle is not None:
+            self._handle.cancel()
+            self._handle = None
+
+    def _arm(self) -> None:
+        if self.budget_seconds is not None:
+            left = max(0.0, self.budget_seconds - self._used)
+            self._handle = self._loop.call_later(left, self._expire)
+
+
+@dataclass(slots=True)
+class JobClock:
+    """What a job has used. Only INIT, RUN and EVAL count towards budgets; waits are kept beside them."""
+
+    limits: Limits
+    counted: dict[Stage, float] = field(default_factory=lambda: dict.fromkeys(Stage, 0.0))
+    waited: dict[str, float] = field(default_factory=dict)
+    started_at: float = field(default_factory=time.monotonic)
+
+    def budget(self, stage: Stage) -> float | None:
+        """Seconds left for this stage: its own budget, cut by what is left of the total."""
+        own = {
+            Stage.INIT: self.limits.init_seconds,
+            Stage.RUN: self.limits.run_seconds,
+            Stage.EVAL: self.limits.eval_seconds,
+        }[stage]
+        total = self.limits.total_seconds
+        return own if total is None else min(own, max(0.0, total - sum(self.counted.values())))
+
+    @contextmanager
+    def waiting(self, what: str) -> Iterator[None]:
+        """Add the time spent inside to the wait `what` (permit, lease)."""
+        began = time.monotonic()
+        try:
+            yield
+        finally:
+            self.waited[what] = self.waited.get(what, 0.0) + time.monotonic() - began
+
+    def timing(self, *, queue_wait: float, model_seconds: float) -> Timing:
+        """The record of all of it."""
+        return Timing(
+            init=self.counted[Stage.INIT],
+            run=self.counted[Stage.RUN],
+            eval=self.counted[Stage.EVAL],
+            queue_wait=queue_wait,
+            permit_wait=self.waited.get("permit", 0.0),
+            lease_wait=self.waited.get("lease", 0.0),
+            model=model_seconds,
+            total=queue_wait + time.monotonic() - self.started_at,
+        )

@@ -1,0 +1,194 @@
+"""The engine: one event loop that runs whole jobs and speaks to a gateway in messages."""
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
+
+from raas_sdk.backends.client import BackendClient
+from raas_sdk.engine import messages as m
+from raas_sdk.engine.attempt import AttemptServices, Listener
+from raas_sdk.engine.graders import GraderPool
+from raas_sdk.engine.host import HostServices, KeepSandbox, PluginHost
+from raas_sdk.engine.job_table import JobTable, RunningJob
+from raas_sdk.engine.leases import LeaseBroker
+from raas_sdk.engine.permits import StagePools
+from raas_sdk.engine.record import bare_result
+from raas_sdk.engine.renderers import RendererShelf
+from raas_sdk.engine.runner import Runner
+from raas_sdk.engine.runtimes import RuntimeChooser
+from raas_sdk.engine.transport import Channel
+from raas_sdk.hooks import Plugins
+from raas_sdk.job import Job, Stage
+from raas_sdk.policy import Turn
+from raas_sdk.result import Outcome, Result
+from raas_sdk.settings import Settings
+from raas_sdk.verdict import classify
+
+__all__ = ["Engine"]
+
+log = logging.getLogger(__name__)
+
+
+class Engine(Listener):
+    """Takes jobs as long as it has credit, answers each with exactly one result. Use `Engine.open`."""
+
+    def __init__(self, services: AttemptServices, channel: Channel, tasks: asyncio.TaskGroup, *, name: str) -> None:
+        self._services = services
+        self._channel = channel
+        self._tasks = tasks
+        self._name = name
+        self.table = JobTable()
+        self.unavailable: dict[str, str] = {}
+
+    @classmethod
+    @asynccontextmanager
+    async def open(
+        cls,
+        plugins: Plugins,
+        settings: Settings,
+        channel: Channel,
+        *,
+        keep: KeepSandbox | None = None,
+        runtimes: RuntimeChooser | None = None,
+        client: BackendClient | None = None,
+    ) -> AsyncIterator["Engine"]:
+        """Start plugins, say hello and take jobs; on the way out, cancel what runs and close everything."""
+        shelf = RendererShelf(settings.tokenizer)
+        await shelf.preload()
+        chooser = runtimes or RuntimeChooser(settings.runtime, allow_unsafe=settings.allow_unsafe_runtime)
+        async with AsyncExitStack() as stack:
+            graders = GraderPool(settings.grade_workers)
+            stack.push_async_callback(graders.close)
+            services = AttemptServices(
+                plugins=plugins,
+                pools=_pools(settings),
+                leases=LeaseBroker(channel),
+                client=client or await stack.enter_async_context(BackendClient()),
+                hosts=HostServices(chooser, graders, keep),
+                renderer=shelf.for_job,
+                listener=Listener(),
+            )
+            tasks = await stack.enter_async_context(asyncio.TaskGroup())
+            engine = cls(services, channel, tasks, name="engine-0")
+            services.listener = engine
+            stack.push_async_callback(engine._shut_down)
+            await engine._start_plugins()
+            channel.on_message(engine._receive)
+            engine._say_hello()
+            yield engine
+
+    @property
+    def pools(self) -> StagePools:
+        """The stage pools."""
+        return self._services.pools
+
+    @property
+    def leases(self) -> LeaseBroker:
+        """The leases held here."""
+        return self._services.leases
+
+    @property
+    def runtimes(self) -> RuntimeChooser:
+        """Which sandboxes it uses."""
+        return self._services.hosts.runtimes
+
+    def stage(self, job: Job, stage: Stage, state: str, seconds: float | None = None) -> None:
+        """Tell the gateway; a job that left INIT makes room for another."""
+        self._channel.send(m.StageChanged(job.job_id, job.attempt, stage.value, state, seconds))
+
+    def turn(self, job: Job, turn: Turn) -> None:
+        """Tell the gateway of a turn."""
+        figures = (turn.index, turn.n_tokens, turn.finish_reason, turn.text, turn.policy_version)
+        self._channel.send(m.TurnFinished(job.job_id, job.attempt, *figures))
+
+    def _say_hello(self) -> None:
+        self._channel.send(m.Hello(self._name, self.unavailable))
+        self._channel.send(m.Credit(self.pools[Stage.INIT].size))
+
+    def _receive(self, message: m.Message) -> None:
+        match message:
+            case m.Submit():
+                self._submit(message)
+            case m.Cancel(job_id=job_id):
+                self.table.cancel(job_id)
+            case m.LeaseGranted():
+                self._services.leases.granted(message)
+            case m.LeaseChanged():
+                self._services.leases.changed(message)
+            case m.Ack(job_id=job_id):
+                self.table.unconfirmed.pop(job_id, None)
+            case m.Resize(sizes=sizes):
+                self._resize({Stage(name): size for name, size in sizes.items()})
+            case _:
+                log.error("an engine does not take this message", extra={"kind": type(message).__name__})
+
+    def _resize(self, sizes: dict[Stage, int]) -> None:
+        more = sizes.get(Stage.INIT, 0) - self.pools[Stage.INIT].size
+        self.pools.resize(sizes)
+        if Stage.INIT in sizes and more > 0:
+            self._channel.send(m.Credit(more))
+
+    def _submit(self, message: m.Submit) -> None:
+        job = Job.from_wire(message.job)
+        entry = RunningJob(Runner(job, self._services, queue_wait=message.queue_wait))
+        self.table.running[job.job_id] = entry
+        entry.task = self._tasks.create_task(self._drive(job, entry))
+
+    async def _drive(self, job: Job, entry: RunningJob) -> None:
+        """Run one job to its one result; nothing that happens here reaches another job."""
+        try:
+            result = await entry.runner.run()
+        except asyncio.CancelledError:
+            if not entry.cancelled:
+                raise
+            result = entry.runner.cancelled()
+        except Exception as error:
+            log.exception("the engine failed a job", extra={"job_id": job.job_id})
+            failure = classify(error, stage="engine")
+            result = bare_result(job, outcome=Outcome.INFRA_ERROR, failure=failure)
+        finally:
+            self.table.running.pop(job.job_id, None)
+        self._answer(result)
+
+    def _answer(self, result: Result) -> None:
+        self.table.unconfirmed[result.job_id] = result
+        self._channel.send(m.JobResult(result.job_id, result.attempt, result.to_wire(binary=True)))
+        self._channel.send(m.Credit(1))
+
+    async def _start_plugins(self) -> None:
+        for name in self._services.plugins.routes:
+            try:
+                await self._lifecycle(name, "raas_startup")
+            except Exception as error:
+                log.exception("a plugin failed to start", extra={"plugin": name})
+                self.unavailable[name] = f"{type(error).__name__}: {error}"
+
+    async def _shut_down(self) -> None:
+        for job_id in tuple(self.table.running):
+            self.table.cancel(job_id)
+        running = [entry.task for entry in self.table.running.values() if entry.task is not None]
+        if running:
+            await asyncio.wait(running)
+        for name in self._services.plugins.routes:
+            try:
+                await self._lifecycle(name, "raas_shutdown")
+            except Exception:
+                log.exception("a plugin failed to shut down", extra={"plugin": name})
+
+    async def _lifecycle(self, name: str, hook: str) -> None:
+        plugins = self._services.plugins
+        labels = {"plugin": name, "job_id": "-", "stage": hook}
+        host = PluginHost(self._services.hosts, settings=plugins.settings.get(name), labels=labels)
+        awaitable = plugins.own_hook(name, hook)(host=host)
+        if awaitable is not None:
+            await awaitable
+
+
+def _pools(settings: Settings) -> StagePools:
+    return StagePools(
+        init=settings.init_workers,
+        run=settings.run_workers,
+        eval_=settings.eval_workers,
+        handover=settings.handover,
+    )

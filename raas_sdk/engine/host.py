@@ -1,0 +1,62 @@
+"""What a plugin's hook gets from the engine: settings, sandboxes it does not have to close, grading, a log."""
+
+import logging
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import AsyncExitStack
+from dataclasses import dataclass
+from typing import Any
+
+from raas_sdk.engine.graders import GraderPool
+from raas_sdk.engine.owned_workspace import OwnedWorkspace, SoftEnd
+from raas_sdk.engine.runtimes import RuntimeChooser
+from raas_sdk.errors import PluginFault
+from raas_sdk.workspace import SandboxSpec, Workspace
+
+__all__ = ["HostServices", "PluginHost"]
+
+KeepSandbox = Callable[[Workspace], Awaitable[None]]
+
+
+@dataclass(slots=True)
+class HostServices:
+    """What all hosts of one engine share. `keep` is awaited before a sandbox is closed (for debugging)."""
+
+    runtimes: RuntimeChooser
+    graders: GraderPool
+    keep: KeepSandbox | None = None
+
+
+class PluginHost:
+    """The host of one plugin, bound to a job's stage by `stack` (None at start-up: no sandbox then)."""
+
+    def __init__(
+        self,
+        services: HostServices,
+        *,
+        settings: Any,
+        labels: dict[str, str],
+        stack: AsyncExitStack | None = None,
+        soft_end: SoftEnd | None = None,
+    ) -> None:
+        self.settings = settings
+        self.log = logging.LoggerAdapter(logging.getLogger("raas.plugin"), labels)
+        self.opened: list[OwnedWorkspace] = []
+        self._services = services
+        self._stack = stack
+        self._soft_end = soft_end or SoftEnd()
+
+    async def open_workspace(self, spec: SandboxSpec | None = None, tools: Sequence[str] = ()) -> Workspace:
+        """Open a sandbox owned by this job and stage."""
+        if self._stack is None:
+            raise PluginFault("a sandbox belongs to a job: open it in raas_init, not at start-up", code="no_job")
+        runtime = await self._services.runtimes.choose()
+        opening = runtime.open_workspace(spec or SandboxSpec(), tools=tuple(tools))
+        workspace = OwnedWorkspace(await self._stack.enter_async_context(opening), self._soft_end)
+        if self._services.keep is not None:
+            self._stack.push_async_callback(self._services.keep, workspace)
+        self.opened.append(workspace)
+        return workspace
+
+    async def grade(self, fn: Callable[..., Any], *args: Any, seconds: float = 30.0, memory: int = 2**31) -> Any:
+        """Run fn(*args) in a killable worker process."""
+        return await self._services.graders.grade(fn, args, seconds=seconds, memory=memory)

@@ -1,0 +1,168 @@
+"""What gateway and engine say to each other. Plain data only; each message names its job and attempt."""
+
+from typing import Any
+
+import msgspec
+
+__all__ = [
+    "Ack",
+    "Cancel",
+    "Credit",
+    "Drain",
+    "Heartbeat",
+    "Hello",
+    "JobResult",
+    "LeaseChanged",
+    "LeaseGranted",
+    "LeaseRelease",
+    "LeaseRequest",
+    "Message",
+    "Resize",
+    "StageChanged",
+    "Submit",
+    "TurnFinished",
+    "decode",
+    "encode",
+]
+
+
+class Submit(msgspec.Struct, frozen=True, tag="submit"):
+    """Gateway → engine: run this job (`job` as of Job.to_wire)."""
+
+    job_id: str
+    attempt: int
+    job: dict[str, Any]
+    queue_wait: float = 0.0
+
+
+class Cancel(msgspec.Struct, frozen=True, tag="cancel"):
+    """Gateway → engine: end this job; its result comes as `cancelled`."""
+
+    job_id: str
+
+
+class LeaseGranted(msgspec.Struct, frozen=True, tag="lease_granted"):
+    """Gateway → engine: sample here; `target` None means that no backend is usable, and `reason` says why."""
+
+    job_id: str
+    attempt: int
+    target: dict[str, Any] | None
+    reason: str = ""
+
+
+class LeaseChanged(msgspec.Struct, frozen=True, tag="lease_changed"):
+    """Gateway → engine: sample there from the next turn on."""
+
+    job_id: str
+    target: dict[str, Any]
+
+
+class Resize(msgspec.Struct, frozen=True, tag="resize"):
+    """Gateway → engine: new sizes of stage pools."""
+
+    sizes: dict[str, int]
+
+
+class Drain(msgspec.Struct, frozen=True, tag="drain"):
+    """Gateway → engine: ask for no more jobs (`on`), or go on asking."""
+
+    on: bool
+
+
+class Ack(msgspec.Struct, frozen=True, tag="ack"):
+    """Gateway → engine: the result has arrived and may be forgotten."""
+
+    job_id: str
+
+
+class Hello(msgspec.Struct, frozen=True, tag="hello"):
+    """Engine → gateway: who I am and which plugins could not start (plugin → reason)."""
+
+    engine: str
+    unavailable: dict[str, str]
+
+
+class Credit(msgspec.Struct, frozen=True, tag="credit"):
+    """Engine → gateway: send me that many more jobs."""
+
+    count: int
+
+
+class StageChanged(msgspec.Struct, frozen=True, tag="stage"):
+    """Engine → gateway: the job is now in `stage` (waiting or holding a permit); `seconds` of the one that ended."""
+
+    job_id: str
+    attempt: int
+    stage: str
+    state: str
+    seconds: float | None = None
+
+
+class LeaseRequest(msgspec.Struct, frozen=True, tag="lease_request"):
+    """Engine → gateway: this job is ready to sample."""
+
+    job_id: str
+    attempt: int
+    pool: str
+
+
+class LeaseRelease(msgspec.Struct, frozen=True, tag="lease_release"):
+    """Engine → gateway: this job samples no more."""
+
+    job_id: str
+    attempt: int
+
+
+class TurnFinished(msgspec.Struct, frozen=True, tag="turn"):
+    """Engine → gateway: a turn was sampled; no tokens, only its figures."""
+
+    job_id: str
+    attempt: int
+    index: int
+    n_tokens: int
+    finish_reason: str
+    text: str
+    policy_version: int | None = None
+
+
+class JobResult(msgspec.Struct, frozen=True, tag="result"):
+    """Engine → gateway: the whole record (Result.to_wire, binary), once."""
+
+    job_id: str
+    attempt: int
+    result: dict[str, Any]
+
+
+class Heartbeat(msgspec.Struct, frozen=True, tag="heartbeat"):
+    """Engine → gateway: alive; `loop_lag` in seconds."""
+
+    loop_lag: float
+
+
+Message = (
+    Submit
+    | Cancel
+    | LeaseGranted
+    | LeaseChanged
+    | Resize
+    | Drain
+    | Ack
+    | Hello
+    | Credit
+    | StageChanged
+    | LeaseRequest
+    | LeaseRelease
+    | TurnFinished
+    | JobResult
+    | Heartbeat
+)
+
+
+def encode(message: Message) -> bytes:
+    """A message as msgpack."""
+    return msgspec.msgpack.encode(message)
+
+
+def decode(data: bytes) -> Message:
+    """The inverse of `encode`; raise msgspec.ValidationError for anything else."""
+    return msgspec.msgpack.decode(data, type=Message)

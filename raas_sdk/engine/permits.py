@@ -1,0 +1,87 @@
+"""Stage pools: how many jobs may be in INIT, RUN and EVAL at once, and the bounded hand-over between the first two."""
+
+import asyncio
+from collections import deque
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+from raas_sdk.job import Stage
+
+__all__ = ["Permits", "StagePools"]
+
+
+class Permits:
+    """A resizable counter handed out first come, first served; what is taken is given back exactly once."""
+
+    __slots__ = ("_waiters", "held", "size")
+
+    def __init__(self, size: int) -> None:
+        self.size = size
+        self.held = 0
+        self._waiters: deque[asyncio.Future[None]] = deque()
+
+    @property
+    def free(self) -> int:
+        """How many could be taken now."""
+        return max(0, self.size - self.held)
+
+    @property
+    def waiting(self) -> int:
+        """How many are queued."""
+        return sum(1 for waiter in self._waiters if not waiter.done())
+
+    async def take(self) -> None:
+        """Take one, waiting in line; a cancelled wait takes nothing."""
+        if self.held < self.size and not self.waiting:
+            self.held += 1
+            return
+        waiter = asyncio.get_running_loop().create_future()
+        self._waiters.append(waiter)
+        try:
+            await waiter
+        except asyncio.CancelledError:
+            if waiter.done() and not waiter.cancelled():
+                self.give()
+            raise
+
+    def give(self) -> None:
+        """Give one back."""
+        self.held -= 1
+        self._wake()
+
+    def resize(self, size: int) -> None:
+        """Change the size; holders beyond it keep theirs until they are done."""
+        self.size = size
+        self._wake()
+
+    @asynccontextmanager
+    async def hold(self) -> AsyncIterator[None]:
+        """Hold one for the time inside."""
+        await self.take()
+        try:
+            yield
+        finally:
+            self.give()
+
+    def _wake(self) -> None:
+        while self._waiters and self.held < self.size:
+            waiter = self._waiters.popleft()
+            if not waiter.done():
+                self.held += 1
+                waiter.set_result(None)
+
+
+class StagePools:
+    """The permits of one engine."""
+
+    def __init__(self, *, init: int, run: int, eval_: int, handover: int) -> None:
+        self.by_stage = {Stage.INIT: Permits(init), Stage.RUN: Permits(run), Stage.EVAL: Permits(eval_)}
+        self.handover = Permits(handover)
+
+    def __getitem__(self, stage: Stage) -> Permits:
+        return self.by_stage[stage]
+
+    def resize(self, sizes: dict[Stage, int]) -> None:
+        """Change pool sizes while jobs run."""
+        for stage, size in sizes.items():
+            self.by_stage[stage].resize(size)

@@ -1,0 +1,105 @@
+"""Running foreign coroutines so that they cannot hurt the engine: contained, bounded, really stopped."""
+
+import asyncio
+import logging
+from collections.abc import Callable, Coroutine
+from typing import Any
+
+from raas_sdk.engine.clock import Countdown
+from raas_sdk.errors import PluginFault, StageTimeout
+
+__all__ = ["Supervisor"]
+
+log = logging.getLogger(__name__)
+
+
+class Supervisor:
+    """One stage of one job: runs the plugin's coroutine as a task of its own, with a countdown.
+
+    `soften`, if given, is called when the budget is over and has `collect_seconds` to make the coroutine
+    return by itself; after that, or at once without it, the coroutine is cancelled and gets `grace_seconds`
+    to clean up. One that ignores its cancel is left behind, counted and logged.
+    """
+
+    def __init__(self, stage: str, budget_seconds: float | None, *, grace_seconds: float = 5.0) -> None:
+        self.stage = stage
+        self.expired = False
+        self.abandoned = False
+        self.countdown = Countdown(budget_seconds, self._budget_over)
+        self._grace_seconds = grace_seconds
+        self._soften: Callable[[], None] | None = None
+        self._collect_seconds = 0.0
+        self._task: asyncio.Task[Any] | None = None
+        self._done: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._late: asyncio.TimerHandle | None = None
+
+    def soft_end(self, soften: Callable[[], None], *, collect_seconds: float) -> None:
+        """Ask politely first when the budget is over."""
+        self._soften, self._collect_seconds = soften, collect_seconds
+
+    async def run(self, work: Coroutine[Any, Any, Any]) -> Any:
+        """Return what `work` returns; raise what it raises, StageTimeout, or the caller's own cancel."""
+        self._task = asyncio.create_task(_contained(work))
+        self._task.add_done_callback(self._finished)
+        self.countdown.resume()
+        try:
+            await self._done
+        except asyncio.CancelledError:
+            await self._stop()
+            raise
+        finally:
+            self.countdown.pause()
+            if self._late is not None:
+                self._late.cancel()
+        return self._outcome()
+
+    def _outcome(self) -> Any:
+        task = self._task
+        assert task is not None
+        if self.expired or not task.done():
+            fault = StageTimeout(self.stage, self.countdown.budget_seconds or 0.0)
+            raise fault from (task.exception() if task.done() and not task.cancelled() else None)
+        if task.cancelled():
+            raise PluginFault(f"stage {self.stage!r} raised CancelledError by itself", code="raised_cancelled")
+        return task.result()
+
+    async def _stop(self) -> None:
+        task = self._task
+        assert task is not None
+        task.cancel()
+        done, _ = await asyncio.wait({task}, timeout=self._grace_seconds)
+        if not done:
+            self._abandon()
+
+    def _budget_over(self) -> None:
+        if self._soften is None:
+            self._expire()
+            return
+        self._soften()
+        self._late = asyncio.get_running_loop().call_later(self._collect_seconds, self._expire)
+
+    def _expire(self) -> None:
+        assert self._task is not None
+        self.expired = True
+        self._task.cancel()
+        self._late = asyncio.get_running_loop().call_later(self._grace_seconds, self._abandon)
+
+    def _abandon(self) -> None:
+        self.abandoned = True
+        log.error("a plugin ignores its cancel and was left behind", extra={"stage": self.stage})
+        if not self._done.done():
+            self._done.set_result(None)
+
+    def _finished(self, task: "asyncio.Task[Any]") -> None:
+        if not self._done.done():
+            self._done.set_result(None)
+        elif not task.cancelled():
+            task.exception()
+
+
+async def _contained(work: Coroutine[Any, Any, Any]) -> Any:
+    """Turn what would tear down the event loop into an ordinary fault."""
+    try:
+        return await work
+    except (SystemExit, KeyboardInterrupt) as error:
+        raise PluginFault(f"the plugin raised {type(error).__name__}({error})", code="raised_exit") from error
