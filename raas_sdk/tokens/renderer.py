@@ -44,6 +44,9 @@ class Renderer(Protocol):
         means that the template would change what came before: start a new segment with `prompt`.
         """
 
+    def encode(self, text: str) -> list[int]:
+        """Ids of trusted text, special tokens recognised: for scripted replies, never for sampled ones."""
+
     def decode(self, ids: Iterable[int]) -> str:
         """Readable text, special tokens kept."""
 

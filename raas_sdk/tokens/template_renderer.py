@@ -69,6 +69,9 @@ class TemplateRenderer:
         ids = self._guard.encode(text, chat.stand_ins)
         return ids[1:] if closed else ids
 
+    def encode(self, text: str) -> list[int]:
+        return self._tokenizer.encode(text)
+
     def decode(self, ids: Iterable[int]) -> str:
         return self._tokenizer.decode(ids)
 

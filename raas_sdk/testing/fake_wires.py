@@ -1,0 +1,157 @@
+"""The bodies that a fake backend reads and writes, one class for each wire of `raas_sdk.backends`."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, Protocol
+
+__all__ = ["FAKE_WIRES", "Asked", "FakeCall", "FakeWire"]
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What a request asks for, whatever the wire."""
+
+    prompt_ids: tuple[int, ...]
+    max_tokens: int
+    stop_token_ids: tuple[int, ...]
+    request_id: str | None
+    params: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class FakeCall:
+    """A call that was answered, as the fake saw it. `params` is the request's whole body."""
+
+    prompt_ids: tuple[int, ...]
+    params: Mapping[str, Any]
+    response_ids: tuple[int, ...]
+    logprobs: tuple[float, ...]
+    finish_reason: str
+    request_id: str | None = None
+
+
+class FakeWire(Protocol):
+    """One wire: its routes, and how requests and answers look."""
+
+    route: ClassVar[str]
+
+    def asked(self, body: Mapping[str, Any]) -> Asked:
+        """Read a request; raise KeyError or TypeError if it does not fit the wire."""
+
+    def answer(self, call: FakeCall, logprobs: "Sequence[Any] | None") -> dict[str, Any]:
+        """The body for a reply; `logprobs` is what to send, faults included."""
+
+    def too_long(self, asked: Asked, context: int) -> dict[str, Any]:
+        """The body of a 400 for a prompt longer than the context."""
+
+    def probes(self) -> dict[str, Any]:
+        """GET routes that tell which server this is, with their bodies."""
+
+
+class FakeProrl:
+    """ProRL Agent's own model server."""
+
+    route: ClassVar[str] = "/generate"
+
+    def asked(self, body: Mapping[str, Any]) -> Asked:
+        return _asked(body, body, prompt="prompt_ids", limit="max_tokens")
+
+    def answer(self, call: FakeCall, logprobs: "Sequence[Any] | None") -> dict[str, Any]:
+        return {"response_ids": list(call.response_ids), "logprobs": logprobs}
+
+    def too_long(self, asked: Asked, context: int) -> dict[str, Any]:
+        return {"detail": f"The prompt (length {len(asked.prompt_ids)}) exceeds the maximum model length {context}"}
+
+    def probes(self) -> dict[str, Any]:
+        return {}
+
+
+class FakeVllm:
+    """vLLM with its token route switched on."""
+
+    route: ClassVar[str] = "/inference/v1/generate"
+
+    def asked(self, body: Mapping[str, Any]) -> Asked:
+        return _asked(body, body["sampling_params"], prompt="token_ids", limit="max_tokens")
+
+    def answer(self, call: FakeCall, logprobs: "Sequence[Any] | None") -> dict[str, Any]:
+        choice = _choice(call)
+        choice["logprobs"] = None if logprobs is None else {"content": _entries(call, logprobs, key="token_id")}
+        return {"request_id": f"generate-tokens-{call.request_id}", "choices": [choice]}
+
+    def too_long(self, asked: Asked, context: int) -> dict[str, Any]:
+        text = f"This model's maximum context length is {context} tokens, not {len(asked.prompt_ids)}."
+        return {"error": {"message": text, "type": "BadRequestError", "param": None, "code": 400}}
+
+    def probes(self) -> dict[str, Any]:
+        return {"/version": {"version": "0.32.0"}, "/openapi.json": {"paths": {self.route: {"post": {}}}}}
+
+
+class FakeVllmCompletions(FakeVllm):
+    """vLLM without the token route: completions with ids."""
+
+    route: ClassVar[str] = "/v1/completions"
+
+    def asked(self, body: Mapping[str, Any]) -> Asked:
+        return _asked(body, body, prompt="prompt", limit="max_tokens")
+
+    def answer(self, call: FakeCall, logprobs: "Sequence[Any] | None") -> dict[str, Any]:
+        choice = _choice(call)
+        tokens = [f"token_id:{token}" for token in call.response_ids]
+        choice["logprobs"] = None if logprobs is None else {"tokens": tokens, "token_logprobs": logprobs}
+        return {"id": f"cmpl-{call.request_id}", "object": "text_completion", "choices": [choice]}
+
+
+class FakeLlamacpp:
+    """llama.cpp's server. As there, the end of a reply is the model's business, not the request's."""
+
+    route: ClassVar[str] = "/completion"
+
+    def asked(self, body: Mapping[str, Any]) -> Asked:
+        return _asked(body, body, prompt="prompt", limit="n_predict")
+
+    def answer(self, call: FakeCall, logprobs: "Sequence[Any] | None") -> dict[str, Any]:
+        given = [] if logprobs is None else _entries(call, logprobs, key="id")
+        stop_type = {"stop": "eos", "length": "limit", "abort": "none"}[call.finish_reason]
+        return {
+            "content": "",
+            "tokens": list(call.response_ids),
+            "completion_probabilities": given,
+            "stop_type": stop_type,
+            "tokens_evaluated": len(call.prompt_ids),
+            "tokens_predicted": len(call.response_ids),
+        }
+
+    def too_long(self, asked: Asked, context: int) -> dict[str, Any]:
+        text = f"request ({len(asked.prompt_ids)} tokens) exceeds the available context size ({context} tokens)"
+        return {"error": {"code": 400, "message": text, "type": "exceed_context_size_error"}}
+
+    def probes(self) -> dict[str, Any]:
+        return {"/props": {"default_generation_settings": {"n_ctx": 4096}, "total_slots": 1}}
+
+
+FAKE_WIRES: Mapping[str, type[FakeWire]] = {
+    "llamacpp": FakeLlamacpp,
+    "prorl": FakeProrl,
+    "vllm": FakeVllm,
+    "vllm_completions": FakeVllmCompletions,
+}
+
+
+def _asked(body: Mapping[str, Any], sampling: Mapping[str, Any], *, prompt: str, limit: str) -> Asked:
+    return Asked(
+        prompt_ids=tuple(int(token) for token in body[prompt]),
+        max_tokens=int(sampling[limit]),
+        stop_token_ids=tuple(sampling.get("stop_token_ids") or ()),
+        request_id=body.get("request_id"),
+        params=body,
+    )
+
+
+def _choice(call: FakeCall) -> dict[str, Any]:
+    return {"index": 0, "token_ids": list(call.response_ids), "finish_reason": call.finish_reason}
+
+
+def _entries(call: FakeCall, logprobs: Sequence[Any], *, key: str) -> list[dict[str, Any]]:
+    pairs = zip(call.response_ids, logprobs, strict=False)
+    return [{key: token, "logprob": value, "top_logprobs": []} for token, value in pairs]
