@@ -1,0 +1,52 @@
+"""A child process held by handle: killed and awaited through its pidfd, never by name or a guessed pid."""
+
+import asyncio
+import os
+import signal
+import subprocess
+from collections.abc import Sequence
+from typing import Any
+
+__all__ = ["Process"]
+
+
+class Process:
+    """A started child. Needs Linux 5.3 (pidfd) and a running event loop."""
+
+    def __init__(self, argv: Sequence[str], **options: Any) -> None:
+        """Start it; options are those of subprocess.Popen. OSError where the program cannot be run."""
+        self._loop = asyncio.get_running_loop()
+        self._exited: asyncio.Future[int] = self._loop.create_future()
+        self._popen = subprocess.Popen(argv, **options)
+        self._pidfd = os.pidfd_open(self._popen.pid)
+        self._loop.add_reader(self._pidfd, self._reap)
+
+    @property
+    def pid(self) -> int:
+        """Its process id; it may be reused once `exit_code` is not None."""
+        return self._popen.pid
+
+    @property
+    def exit_code(self) -> int | None:
+        """None while it runs; negative where a signal ended it."""
+        return self._popen.returncode
+
+    async def wait(self) -> int:
+        """Its exit code, once it has ended."""
+        return await asyncio.shield(self._exited)
+
+    def kill(self, *, group: bool = False) -> None:
+        """SIGKILL it; nothing where it has ended. `group`: its whole process group, which it must lead."""
+        if self.exit_code is not None:
+            return
+        if group:
+            os.killpg(self.pid, signal.SIGKILL)
+        else:
+            signal.pidfd_send_signal(self._pidfd, signal.SIGKILL)
+
+    def _reap(self) -> None:
+        self._loop.remove_reader(self._pidfd)
+        os.close(self._pidfd)
+        exit_code = self._popen.wait()
+        if not self._exited.done():
+            self._exited.set_result(exit_code)

@@ -1,0 +1,100 @@
+"""What a sandbox holds on the host - a folder, a process, a connection - given back together, whatever happens."""
+
+import asyncio
+import contextlib
+import os
+import secrets
+import shutil
+import stat
+import tempfile
+from pathlib import Path
+
+from raas_runtime.process import Process
+from raas_runtime.wire.channel import Channel
+
+__all__ = ["Holding"]
+
+END_SECONDS = 5.0
+
+
+class Holding:
+    """Filled step by step while a sandbox starts; `give_back` returns whatever is there."""
+
+    def __init__(self, runtime: str) -> None:
+        self.name = f"{runtime}-{secrets.token_hex(6)}"
+        self.folder = Path(tempfile.mkdtemp(prefix="raas-"))
+        self.process: Process | None = None
+        self.channel: Channel | None = None
+        self._giving_back: asyncio.Task[None] | None = None
+
+    @property
+    def given_back(self) -> bool:
+        """Whether giving back has begun."""
+        return self._giving_back is not None
+
+    async def give_back(self) -> None:
+        """End the sandbox, wait until it is gone, remove its folder. A cancel waits for that, then goes on."""
+        if self._giving_back is None:
+            self._giving_back = asyncio.create_task(self._give_back(), name=f"close {self.name}")
+        await to_its_end(self._giving_back)
+
+    async def _give_back(self) -> None:
+        try:
+            await self._end()
+            await asyncio.to_thread(remove_tree, self.folder)
+        finally:
+            self._drop()
+
+    async def _end(self) -> None:
+        """Ask the action server to end everything; kill the outer process where that takes too long."""
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(END_SECONDS if self.channel is not None else 0):
+                await self._gone()
+                return
+        if self.process is not None:
+            self.process.kill()
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(END_SECONDS):
+                await self._gone()
+
+    async def _gone(self) -> None:
+        if self.channel is not None:
+            await self.channel.finish()
+        if self.process is not None:
+            await self.process.wait()
+
+    def _drop(self) -> None:
+        """What must happen even if the loop is being torn down around us; nothing where all went well."""
+        if self.process is not None:
+            self.process.kill()
+        if self.channel is not None:
+            self.channel.close()
+        remove_tree(self.folder)
+
+
+async def to_its_end(task: asyncio.Task[None]) -> None:
+    """Await a task that must not be cut short; a cancel that came meanwhile is raised afterwards."""
+    cancelled: asyncio.CancelledError | None = None
+    while not task.done():
+        try:
+            await asyncio.shield(task)
+        except asyncio.CancelledError as error:
+            cancelled = error
+    if cancelled is not None:
+        raise cancelled
+    task.result()
+
+
+def remove_tree(folder: Path) -> None:
+    """Remove a folder with whatever is in it, also what its owner has locked."""
+    shutil.rmtree(folder, onerror=unlock_and_retry)
+
+
+def unlock_and_retry(act: object, path: str, error: object) -> None:
+    """Open up the folder of an entry that could not be removed, and try that entry once more."""
+    for locked in (os.path.dirname(path), path):
+        with contextlib.suppress(OSError):
+            if not os.path.islink(locked):
+                os.chmod(locked, stat.S_IRWXU)
+    with contextlib.suppress(OSError):
+        shutil.rmtree(path) if os.path.isdir(path) and not os.path.islink(path) else os.unlink(path)

@@ -1,0 +1,97 @@
+"""A kernel: one fork of the zygote that runs cells, one at a time, until its socket ends."""
+
+import array
+import os
+import signal
+import socket
+import sys
+from types import FrameType
+from typing import Any
+
+from raas_runtime.tools.excerpt import shorten
+from raas_runtime.tools.ipython.shell import QuietShell
+from raas_runtime.tools.ipython.stream import CellStreams
+from raas_runtime.wire.frames import encode, receive_frame
+
+__all__ = ["serve_cells"]
+
+
+class Interrupt:
+    """SIGINT raises KeyboardInterrupt while user code runs and does nothing else at any other time."""
+
+    def __init__(self) -> None:
+        self._armed = False
+
+    def __enter__(self) -> None:
+        signal.signal(signal.SIGINT, self._on_signal)
+        self._armed = True
+
+    def __exit__(self, *_: object) -> None:
+        self._armed = False
+        signal.signal(signal.SIGINT, self._on_signal)
+
+    def _on_signal(self, number: int, frame: FrameType | None) -> None:
+        if self._armed:
+            raise KeyboardInterrupt
+
+
+def serve_cells(connection: socket.socket, shell: QuietShell, *, output_chars: int) -> None:
+    """Answer every cell frame with its status and the text of its last value; return at the end of the socket."""
+    reseed()
+    owner, streams, interrupt = os.getpid(), CellStreams(), Interrupt()
+    with interrupt:
+        pass
+    sys.path.insert(0, "")
+    while True:
+        try:
+            pipe = receive_descriptor(connection)
+            code = receive_frame(connection).body.decode("utf-8", "surrogatepass")
+        except (EOFError, ConnectionError):
+            return
+        with streams.over(pipe):
+            answer = run_cell(shell, code, interrupt=interrupt, output_chars=output_chars)
+        if os.getpid() != owner:
+            os._exit(0)  # a cell forked and its child came back here: the answer is the parent's to give
+        connection.sendall(answer)
+
+
+def run_cell(shell: QuietShell, code: str, *, interrupt: Interrupt, output_chars: int) -> bytes:
+    """Run it and encode the answer, whatever it did to IPython or the builtins."""
+    status = "error"
+    try:
+        with interrupt:
+            status = outcome(shell.run_cell(code, store_history=True))
+        shell.exit_now = False
+    except KeyboardInterrupt:
+        status = "interrupted"
+    except Exception as error:  # noqa: BLE001  a cell can break IPython itself
+        sys.stderr.write(f"{type(error).__name__}: {error}\n")
+    value = shell.displayhook.take()
+    header = {"status": status, "value": value is not None, "cut": value is not None and len(value) > output_chars}
+    return encode(header, shorten(value or "", output_chars).encode("utf-8", "backslashreplace"))
+
+
+def outcome(result: Any) -> str:
+    """ok, error or interrupted."""
+    if result.success:
+        return "ok"
+    fault = result.error_before_exec or result.error_in_exec
+    return "interrupted" if isinstance(fault, KeyboardInterrupt) else "error"
+
+
+def receive_descriptor(connection: socket.socket) -> int:
+    """The write end of the next cell's pipe, sent with one byte ahead of the cell."""
+    size = array.array("i").itemsize
+    data, ancillary, _, _ = connection.recvmsg(1, socket.CMSG_SPACE(size), socket.MSG_CMSG_CLOEXEC)
+    if not data or not ancillary:
+        raise EOFError("no descriptor came with the cell")
+    return array.array("i", ancillary[0][2][:size])[0]
+
+
+def reseed() -> None:
+    """Random numbers of this fork of its own; `random` sees to itself."""
+    numpy_random, sympy_random = sys.modules.get("numpy.random"), sys.modules.get("sympy.core.random")
+    if numpy_random is not None:
+        numpy_random.seed()
+    if sympy_random is not None:
+        sympy_random.seed()

@@ -1,0 +1,1 @@
+"""How host and sandbox talk: frames, the host's listener and channel, the action server inside."""
