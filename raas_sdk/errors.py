@@ -6,6 +6,10 @@
     │   ├── BadInstance            the task instance is malformed
     │   ├── BadSampling            a sampling parameter is unknown or out of range
     │   └── UnknownSource          no plugin serves this data source
+    ├── NotNow                     the service cannot take it at present
+    │   ├── NotStarted             it is stopped
+    │   ├── QueueFull              too much is waiting; `retry_after` says when to come again
+    │   └── JobConflict            the job_id is taken by a job with another body
     ├── PluginRefused              a plugin that must not be loaded, and why
     ├── PluginUnavailable          its start-up failed: its routes answer 503
     ├── PluginFault                the plugin broke its contract while a job ran
@@ -34,11 +38,15 @@ __all__ = [
     "BadRequest",
     "BadSampling",
     "GraderFault",
+    "JobConflict",
     "LimitReached",
     "NoBackend",
+    "NotNow",
+    "NotStarted",
     "PluginFault",
     "PluginRefused",
     "PluginUnavailable",
+    "QueueFull",
     "RaasError",
     "SettingsInvalid",
     "StageTimeout",
@@ -90,6 +98,34 @@ class UnknownSource(BadRequest):
     """No plugin serves this data source."""
 
     code = "unknown_source"
+
+
+class NotNow(RaasError):
+    """The service cannot take the request at present."""
+
+    code = "not_now"
+
+
+class NotStarted(NotNow):
+    """The service is stopped: POST /start first."""
+
+    code = "not_started"
+
+
+class QueueFull(NotNow):
+    """Too many jobs wait; try again after `retry_after` seconds."""
+
+    code = "queue_full"
+
+    def __init__(self, message: str, *, retry_after: int) -> None:
+        super().__init__(message)
+        self.retry_after = retry_after
+
+
+class JobConflict(NotNow):
+    """The job_id belongs to a job with another body."""
+
+    code = "job_conflict"
 
 
 class PluginRefused(RaasError):

@@ -46,6 +46,7 @@ class Settings(BaseModel):
     max_body_bytes: int = Field(default=64 * 2**20, ge=1024)
     max_queued_jobs: int = Field(default=10_000, ge=1)
     keep_results: int = Field(default=2_000, ge=1)
+    lease_wait_seconds: float = Field(default=600.0, gt=0)
     stop_seconds: float = Field(default=20.0, gt=0)
     log_level: Literal["debug", "info", "warning", "error"] = "info"
     limits: Mapping[str, Any] = Field(default_factory=dict)

@@ -70,6 +70,7 @@ class Attempt:
         self.reward: Reward | None = None
         self.submission: Any = None
         self.policy: LeasedPolicy | None = None
+        self.stage = Stage.INIT
         self.sandbox: dict[str, str] = {}
         self.tool_calls = 0
         self.notes: list[str] = []
@@ -172,6 +173,7 @@ class Attempt:
 
     @asynccontextmanager
     async def _permit(self, stage: Stage) -> AsyncIterator[None]:
+        self.stage = stage
         self._services.listener.stage(self.job, stage, "waiting")
         permits = self._services.pools[stage]
         with self.clock.waiting("permit"):

@@ -60,11 +60,13 @@ class Engine(Listener):
         async with AsyncExitStack() as stack:
             graders = GraderPool(settings.grade_workers)
             stack.push_async_callback(graders.close)
+            if client is None:
+                client = await stack.enter_async_context(BackendClient())
             services = AttemptServices(
                 plugins=plugins,
                 pools=_pools(settings),
                 leases=LeaseBroker(channel),
-                client=client or await stack.enter_async_context(BackendClient()),
+                client=client,
                 hosts=HostServices(chooser, graders, keep),
                 renderer=shelf.for_job,
                 listener=Listener(),
@@ -95,6 +97,8 @@ class Engine(Listener):
 
     def stage(self, job: Job, stage: Stage, state: str, seconds: float | None = None) -> None:
         """Tell the gateway; a job that left INIT makes room for another."""
+        if stage is Stage.RUN:
+            self._return_credit(job.job_id)
         self._channel.send(m.StageChanged(job.job_id, job.attempt, stage.value, state, seconds))
 
     def turn(self, job: Job, turn: Turn) -> None:
@@ -123,6 +127,12 @@ class Engine(Listener):
             case _:
                 log.error("an engine does not take this message", extra={"kind": type(message).__name__})
 
+    def _return_credit(self, job_id: str) -> None:
+        entry = self.table.running.get(job_id)
+        if entry is not None and entry.in_init:
+            entry.in_init = False
+            self._channel.send(m.Credit(1))
+
     def _resize(self, sizes: dict[Stage, int]) -> None:
         more = sizes.get(Stage.INIT, 0) - self.pools[Stage.INIT].size
         self.pools.resize(sizes)
@@ -137,8 +147,9 @@ class Engine(Listener):
 
     async def _drive(self, job: Job, entry: RunningJob) -> None:
         """Run one job to its one result; nothing that happens here reaches another job."""
+        entry.started = True
         try:
-            result = await entry.runner.run()
+            result = entry.runner.cancelled() if entry.cancelled else await entry.runner.run()
         except asyncio.CancelledError:
             if not entry.cancelled:
                 raise
@@ -148,13 +159,13 @@ class Engine(Listener):
             failure = classify(error, stage="engine")
             result = bare_result(job, outcome=Outcome.INFRA_ERROR, failure=failure)
         finally:
+            self._return_credit(job.job_id)
             self.table.running.pop(job.job_id, None)
         self._answer(result)
 
     def _answer(self, result: Result) -> None:
         self.table.unconfirmed[result.job_id] = result
         self._channel.send(m.JobResult(result.job_id, result.attempt, result.to_wire(binary=True)))
-        self._channel.send(m.Credit(1))
 
     async def _start_plugins(self) -> None:
         for name in self._services.plugins.routes:

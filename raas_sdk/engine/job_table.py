@@ -11,11 +11,13 @@ __all__ = ["JobTable", "RunningJob"]
 
 @dataclass(slots=True)
 class RunningJob:
-    """A job in progress; `cancelled` says that its end was asked for."""
+    """A job in progress. `cancelled`: its end was asked for; `in_init`: it still holds the gateway's credit."""
 
     runner: Runner
     task: "asyncio.Task[None] | None" = None
+    started: bool = False
     cancelled: bool = False
+    in_init: bool = True
 
 
 @dataclass(slots=True)
@@ -31,5 +33,6 @@ class JobTable:
         if entry is None or entry.task is None:
             return False
         entry.cancelled = True
-        entry.task.cancel()
+        if entry.started:
+            entry.task.cancel()
         return True

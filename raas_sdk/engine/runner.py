@@ -43,7 +43,8 @@ class Runner:
 
     def cancelled(self) -> Result:
         """The record of a job that was cancelled now; calls no hook."""
-        failure = Failure(stage="run", kind="cancelled", code="cancelled", message="the job was cancelled")
+        stage = self.attempt.stage.value
+        failure = Failure(stage=stage, kind="cancelled", code="cancelled", message="the job was cancelled")
         return self._build(Outcome.CANCELLED, None, failure)
 
     async def _try(self) -> StageFault | None:

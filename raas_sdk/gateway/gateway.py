@@ -1,0 +1,202 @@
+"""The gateway: accepts jobs, queues them, leases backends, answers. Runs no plugin code on its own loop."""
+
+import asyncio
+import logging
+import time
+from collections import deque
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
+from typing import Any
+
+from raas_sdk.backends.client import BackendClient
+from raas_sdk.backends.pool import BackendPool
+from raas_sdk.engine import messages as m
+from raas_sdk.engine.record import bare_result
+from raas_sdk.engine.transport import Channel
+from raas_sdk.errors import BackendFault, NoBackend, NotStarted, PluginUnavailable, QueueFull
+from raas_sdk.gateway.admission import Submission
+from raas_sdk.gateway.announcements import Announcements
+from raas_sdk.gateway.job_record import JobRecord, JobRecords
+from raas_sdk.gateway.lease_desk import LeaseDesk
+from raas_sdk.gateway.observer import Observer
+from raas_sdk.gateway.status import status_of
+from raas_sdk.hooks import Plugins
+from raas_sdk.policy import Turn
+from raas_sdk.result import Failure, Outcome, Result
+from raas_sdk.settings import Settings
+
+__all__ = ["Gateway"]
+
+log = logging.getLogger(__name__)
+
+
+class Gateway:
+    """Holds every accepted job until its one result is there. Use `Gateway.open`."""
+
+    def __init__(self, plugins: Plugins, settings: Settings, channel: Channel) -> None:
+        self.plugins = plugins
+        self.settings = settings
+        self.records = JobRecords(settings.keep_results)
+        self.backends = BackendPool()
+        self.desk = LeaseDesk(self.backends, channel.send, wait_seconds=settings.lease_wait_seconds)
+        self.announcements = Announcements(plugins)
+        self.unavailable: dict[str, str] = {}
+        self.started = True
+        self.ready = asyncio.Event()
+        self.observer: Observer = Observer()
+        self._channel = channel
+        self._queue: deque[JobRecord] = deque()
+        self._credit = 0
+        self._tasks: asyncio.TaskGroup | None = None
+        self._probe_client: BackendClient | None = None
+
+    @classmethod
+    @asynccontextmanager
+    async def open(cls, plugins: Plugins, settings: Settings, channel: Channel) -> AsyncIterator["Gateway"]:
+        """Take messages from the engine; on the way out every live job is cancelled and answered."""
+        gateway = cls(plugins, settings, channel)
+        async with AsyncExitStack() as stack:
+            gateway._probe_client = await stack.enter_async_context(BackendClient())
+            await stack.enter_async_context(gateway.announcements.speaking())
+            gateway._tasks = await stack.enter_async_context(asyncio.TaskGroup())
+            stack.callback(gateway.desk.close)
+            channel.on_message(gateway._receive)
+            try:
+                for address in settings.backend:
+                    gateway.add_backend(address)
+                yield gateway
+            finally:
+                await gateway.stop()
+
+    def submit(self, submission: Submission) -> JobRecord:
+        """Accept a job, or join the one it already is; raise what the server answers 4xx or 503 to."""
+        if not self.started:
+            raise NotStarted("the service is stopped; POST /start first")
+        known = self.records.same(submission)
+        if known is not None:
+            return known
+        job = submission.job
+        route = self.plugins.route(job.data_source)
+        if route.plugin in self.unavailable:
+            raise PluginUnavailable(f"plugin {route.plugin!r} could not start: {self.unavailable[route.plugin]}")
+        if not self.backends.list(job.pool):
+            raise NoBackend(
+                f"no backend registered in pool {job.pool!r}; POST /add_llm_server first (job {job.job_id!r})"
+            )
+        if len(self._queue) >= self.settings.max_queued_jobs:
+            raise QueueFull(f"{len(self._queue)} jobs wait already; send fewer at once", retry_after=5)
+        record = self.records.add(submission)
+        self._queue.append(record)
+        self._dispatch()
+        return record
+
+    def cancel(self, job_id: str) -> bool:
+        """End a job wherever it is; return whether it was live."""
+        record = self.records.live.get(job_id)
+        if record is None:
+            return False
+        if record.stage == "queued":
+            self._queue.remove(record)
+            failure = Failure(stage="queue", kind="cancelled", code="cancelled", message="the job was cancelled")
+            waited = time.monotonic() - record.since
+            self._finish(bare_result(record.job, outcome=Outcome.CANCELLED, failure=failure, queue_wait=waited))
+        else:
+            self._channel.send(m.Cancel(job_id))
+        return True
+
+    async def stop(self) -> int:
+        """Stop taking jobs, cancel all, wait until they are answered; return how many had to be given up."""
+        self.started = False
+        waits = [record.done for record in self.records.live.values()]
+        for job_id in tuple(self.records.live):
+            self.cancel(job_id)
+        if waits:
+            await asyncio.wait(waits, timeout=self.settings.stop_seconds)
+        return len(self.records.live)
+
+    def start(self) -> None:
+        """Take jobs (again)."""
+        self.started = True
+
+    def add_backend(self, address: str, **facts: Any) -> None:
+        """Register a backend and find out its wire in the background; one that can't be reached stays."""
+        backend = self.desk.add(address, **facts)
+        if backend.wire is None and self._tasks is not None:
+            self._tasks.create_task(self._probe(backend.id, backend.address))
+
+    def clear_backends(self, pool: str | None = None) -> int:
+        """Take out all backends; running jobs keep theirs. Returns how many there were."""
+        return len(self.backends.clear(pool))
+
+    def status(self) -> dict[str, Any]:
+        """A consistent snapshot."""
+        return status_of(self, queued=len(self._queue))
+
+    async def _probe(self, backend_id: str, address: str) -> None:
+        assert self._probe_client is not None
+        try:
+            self.backends.set_wire(backend_id, await self._probe_client.detect(address))
+            self.desk.refresh()
+        except BackendFault as fault:
+            log.warning("backend not reachable yet", extra={"address": address, "fault": str(fault)})
+
+    def _receive(self, message: m.Message) -> None:
+        match message:
+            case m.Hello(unavailable=unavailable):
+                self.unavailable = unavailable
+                self.ready.set()
+            case m.Credit(count=count):
+                self._credit += count
+                self._dispatch()
+            case m.StageChanged():
+                self._stage_changed(message)
+            case m.TurnFinished():
+                self._turn_finished(message)
+            case m.LeaseRequest():
+                self.desk.request(message)
+            case m.LeaseRelease(job_id=job_id):
+                self.desk.release(job_id)
+            case m.JobResult():
+                self._finish(Result.from_wire(message.result))
+                self._channel.send(m.Ack(message.job_id))
+            case _:
+                log.error("a gateway does not take this message", extra={"kind": type(message).__name__})
+
+    def _dispatch(self) -> None:
+        while self._credit > 0 and self._queue:
+            record = self._queue.popleft()
+            self._credit -= 1
+            waited = time.monotonic() - record.since
+            record.moved("init", "waiting")
+            job = record.job
+            self._channel.send(m.Submit(job.job_id, job.attempt, job.to_wire(), waited))
+            self.announcements.say(
+                "raas_job_started", job_id=job.job_id, data_source=job.data_source, attempt=job.attempt
+            )
+
+    def _stage_changed(self, message: m.StageChanged) -> None:
+        record = self.records.live.get(message.job_id)
+        if record is None:
+            return
+        record.moved(message.stage, message.state)
+        self.observer.stage(message)
+        if message.seconds is not None:
+            facts = {"job_id": message.job_id, "attempt": message.attempt, "seconds": message.seconds}
+            self.announcements.say("raas_stage_finished", stage=message.stage, **facts)
+
+    def _turn_finished(self, message: m.TurnFinished) -> None:
+        record = self.records.live.get(message.job_id)
+        if record is not None:
+            record.turns += 1
+        self.observer.turn(message)
+        turn = Turn(message.index, message.text, message.finish_reason, message.n_tokens, message.policy_version)
+        self.announcements.say("raas_turn_finished", job_id=message.job_id, attempt=message.attempt, turn=turn)
+
+    def _finish(self, result: Result) -> None:
+        self.desk.release(result.job_id)
+        record = self.records.finish(result.job_id, result)
+        if record is None:
+            return
+        self.observer.finished(result)
+        if self.announcements.wanted("raas_job_finished"):
+            self.announcements.say("raas_job_finished", job_id=result.job_id, result=result.to_wire())
