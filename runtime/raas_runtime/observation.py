@@ -29,7 +29,7 @@ class Observation:
 
 @dataclass(frozen=True, slots=True)
 class ExecResult:
-    """How a command ended. `exit_code` is negative for a signal; `truncated`: output beyond 16 MiB a stream was dropped."""
+    """How a command ended. `exit_code` is negative for a signal; `truncated`: only 16 MiB of a stream were kept."""
 
     exit_code: int
     stdout: bytes

@@ -50,10 +50,10 @@ class Bubblewrap:
             async with self.open_workspace(SandboxSpec(), tools=()) as workspace:
                 await workspace.exec(["true"], timeout=10)
         except SandboxUnavailable as error:
-            return Probe(False, str(error), self.level)
+            return Probe(available=False, reason=str(error), level=self.level)
         except (SandboxError, OSError) as error:
-            return Probe(False, f"{error}; {SWITCH_ON}", self.level)
-        return Probe(True, f"works, with {find_bubblewrap()}", self.level)
+            return Probe(available=False, reason=f"{error}; {SWITCH_ON}", level=self.level)
+        return Probe(available=True, reason=f"works, with {find_bubblewrap()}", level=self.level)
 
     def open_workspace(
         self, spec: SandboxSpec, *, tools: Sequence[str]

@@ -10,6 +10,7 @@ import sysconfig
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from raas_runtime.errors import SpecRefused
 
@@ -57,7 +58,7 @@ class Interpreter:
         return cls(absolute, tuple(outermost(folder for folder in wanted if os.path.isdir(folder))))
 
 
-def ask(executable: str) -> dict[str, list[str]]:
+def ask(executable: str) -> dict[str, Any]:
     """What an interpreter says about itself."""
     try:
         answer = subprocess.run([executable, "-I", "-c", ASK], capture_output=True, timeout=ASK_SECONDS, check=True)

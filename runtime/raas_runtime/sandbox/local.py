@@ -15,6 +15,7 @@ from raas_runtime.sandbox.workspace import SandboxWorkspace
 
 __all__ = ["Local"]
 
+WARNING = "works, but isolates nothing: for tests and trusted code only"
 BOOT = """
 import sys
 sys.path.insert(0, sys.argv[1])
@@ -35,8 +36,8 @@ class Local:
             async with self.open_workspace(SandboxSpec(), tools=()) as workspace:
                 await workspace.exec(["true"], timeout=10)
         except (SandboxError, OSError) as error:
-            return Probe(False, f"local does not work here: {error}", self.level)
-        return Probe(True, "works, but isolates nothing: for tests and trusted code only", self.level)
+            return Probe(available=False, reason=f"local does not work here: {error}", level=self.level)
+        return Probe(available=True, reason=WARNING, level=self.level)
 
     def open_workspace(
         self, spec: SandboxSpec, *, tools: Sequence[str]

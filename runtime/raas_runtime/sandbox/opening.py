@@ -1,4 +1,4 @@
-"""How every runtime opens a sandbox: folder, listener, process, connection, tools - each step an event, never a poll."""
+"""How every runtime opens a sandbox: folder, listener, process, connection, tools, all by events."""
 
 import asyncio
 import os
@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import ExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol
 
 from raas_runtime.errors import SandboxDied, SandboxStartFailed, SpecRefused
 from raas_runtime.observation import Tool
@@ -44,7 +44,7 @@ class Launch:
 class Launcher(Protocol):
     """What a runtime brings."""
 
-    name: str
+    name: ClassVar[str]
 
     async def launch(self, spec: SandboxSpec, folder: Path, opened: ExitStack) -> Launch:
         """How to start one whose private folder is `folder`; descriptors to hand over close with `opened`."""

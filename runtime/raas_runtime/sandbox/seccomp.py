@@ -1,7 +1,7 @@
 """The system-call filter of a sandbox, as the classic-BPF program that bubblewrap reads from a descriptor.
 
-Refused: what looks into other processes, makes namespaces or mounts, loads code into the kernel, or opens a door that no
-namespace closes (vsock, the kernel's crypto sockets, typing into a terminal). x86_64 only; elsewhere there is none.
+Refused: what looks into other processes, makes namespaces or mounts, loads code into the kernel, or opens a door
+that no namespace closes (vsock, the kernel's crypto sockets, typing into a terminal). x86_64 only.
 """
 
 import errno

@@ -1,7 +1,7 @@
 """What a bubblewrap sandbox sees of files, as options in the order that bubblewrap applies them.
 
 Read-only: the host's /usr or a rootfs, the few files of /etc that programs need, the interpreter, this package, the
-spec's binds. Writable: /workspace, /tmp and /dev/shm, each a tmpfs of a given size. Everything else is locked at the end.
+spec's binds. Writable: /workspace, /tmp and /dev/shm, each a tmpfs of a given size. The rest is locked at the end.
 """
 
 import os

@@ -1,5 +1,6 @@
 """The workspace in a running sandbox: tools, commands, files; gone without a trace after `close()`."""
 
+import json
 import os
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -41,7 +42,10 @@ class SandboxWorkspace:
         A wrong name, wrong arguments, a failing or overlong action are observations with `error` set. A cancel
         interrupts the action. An action is never sent twice.
         """
-        header = {"op": "call", "name": name, "arguments": as_json(arguments), "timeout": timeout}
+        fault = json_fault(name, arguments)
+        if fault is not None:
+            return Observation(fault, error=True)
+        header = {"op": "call", "name": name, "arguments": arguments, "timeout": timeout}
         frame = await self._request(header, patience=timeout + GRACE_SECONDS)
         return Observation(
             text=frame.body.decode("utf-8", "replace"),
@@ -86,9 +90,13 @@ class SandboxWorkspace:
         return checked(await self._holding.channel.request(header, body, patience=patience))
 
 
-def as_json(arguments: Any) -> Any:
-    """The arguments as they are sent; the action server says what is wrong with them."""
-    return dict(arguments) if isinstance(arguments, Mapping) else arguments
+def json_fault(name: str, arguments: Any) -> str | None:
+    """Why the arguments cannot be sent; whether they fit the tool is said inside."""
+    try:
+        json.dumps(arguments)
+    except (TypeError, ValueError, RecursionError) as error:
+        return f"{name}: the arguments must be plain JSON values: {error}"
+    return None
 
 
 def checked(frame: Frame) -> Frame:

@@ -1,7 +1,7 @@
 """The tools that live inside a sandbox, by the key a caller asks for."""
 
-from raas_runtime.tools.session import ToolSession, ToolSetting
 from raas_runtime.tools.ipython import IPython
+from raas_runtime.tools.session import ToolSession, ToolSetting
 
 __all__ = ["KNOWN_TOOLS", "ToolSession", "ToolSetting", "tool_session"]
 

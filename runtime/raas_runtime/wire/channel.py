@@ -39,7 +39,8 @@ class Channel:
             raise SandboxDied(self._died)
         number = next(self._ids)
         frame = encode({**header, "id": number}, body)
-        answer = self._pending[number] = asyncio.get_running_loop().create_future()
+        answer: asyncio.Future[Frame] = asyncio.get_running_loop().create_future()
+        self._pending[number] = answer
         try:
             self._writer.write(frame)
             async with asyncio.timeout(patience):

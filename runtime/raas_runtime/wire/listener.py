@@ -3,8 +3,8 @@
 import asyncio
 import os
 import socket
-from pathlib import Path
 from collections.abc import Callable
+from pathlib import Path
 from types import TracebackType
 from typing import Self
 

@@ -3,7 +3,7 @@
 import asyncio
 import os
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from raas_runtime.tools.ipython.kernel import Answer, Kernel
 from raas_runtime.wire.drain import Drain
@@ -52,7 +52,8 @@ async def converse(kernel: Kernel, code: str, pipe: int) -> Answer:
 
 async def settled(kernel: Kernel, answer: asyncio.Task[Answer], *, seconds: float) -> bool:
     """Whether the answer came or the kernel died within so many seconds."""
-    done, _ = await asyncio.wait({answer, kernel.death}, timeout=max(0.0, seconds), return_when=asyncio.FIRST_COMPLETED)
+    either: set[asyncio.Future[Any]] = {answer, kernel.death}
+    done, _ = await asyncio.wait(either, timeout=max(0.0, seconds), return_when=asyncio.FIRST_COMPLETED)
     return bool(done)
 
 

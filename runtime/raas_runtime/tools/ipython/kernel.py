@@ -32,7 +32,7 @@ class Kernel:
     def __init__(self, pid: int, connection: socket.socket, *, zygote: Reaper) -> None:
         self._pid = pid
         self._connection = connection
-        self._connection.setblocking(False)
+        self._connection.settimeout(0)
         self._zygote = zygote
         self._pidfd = os.pidfd_open(pid)
         loop = asyncio.get_running_loop()

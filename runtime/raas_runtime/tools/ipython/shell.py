@@ -60,7 +60,7 @@ def build_shell() -> QuietShell:
     config.HistoryManager.enabled = False
     config.InteractiveShell.colors = "nocolor"
     config.InteractiveShell.xmode = "Plain"
-    shell = QuietShell.instance(config=config)
+    shell: QuietShell = QuietShell.instance(config=config)
     for cell in ("print(end='')", "1 + 1", "1 / 0"):
         shell.run_cell(cell, store_history=True)
     shell.reset(new_session=True)

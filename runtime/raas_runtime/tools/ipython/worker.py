@@ -1,6 +1,5 @@
 """A kernel: one fork of the zygote that runs cells, one at a time, until its socket ends."""
 
-import array
 import os
 import signal
 import socket
@@ -11,6 +10,7 @@ from typing import Any
 from raas_runtime.tools.excerpt import shorten
 from raas_runtime.tools.ipython.shell import QuietShell
 from raas_runtime.tools.ipython.stream import CellStreams
+from raas_runtime.wire.descriptors import NO_DESCRIPTOR, receive_descriptor
 from raas_runtime.wire.frames import encode, receive_frame
 
 __all__ = ["serve_cells"]
@@ -44,7 +44,9 @@ def serve_cells(connection: socket.socket, shell: QuietShell, *, output_chars: i
     sys.path.insert(0, "")
     while True:
         try:
-            pipe = receive_descriptor(connection)
+            _, pipe = receive_descriptor(connection, 1)
+            if pipe == NO_DESCRIPTOR:
+                return
             code = receive_frame(connection).body.decode("utf-8", "surrogatepass")
         except (EOFError, ConnectionError):
             return
@@ -77,15 +79,6 @@ def outcome(result: Any) -> str:
         return "ok"
     fault = result.error_before_exec or result.error_in_exec
     return "interrupted" if isinstance(fault, KeyboardInterrupt) else "error"
-
-
-def receive_descriptor(connection: socket.socket) -> int:
-    """The write end of the next cell's pipe, sent with one byte ahead of the cell."""
-    size = array.array("i").itemsize
-    data, ancillary, _, _ = connection.recvmsg(1, socket.CMSG_SPACE(size), socket.MSG_CMSG_CLOEXEC)
-    if not data or not ancillary:
-        raise EOFError("no descriptor came with the cell")
-    return array.array("i", ancillary[0][2][:size])[0]
 
 
 def reseed() -> None:

@@ -38,7 +38,7 @@ class Zygote:
     async def start(cls, setting: ToolSetting) -> "Zygote":
         """A ready zygote; ToolFault names a preload that cannot be imported."""
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        ours.setblocking(False)
+        ours.settimeout(0)
         with theirs:
             arguments = [setting.library, str(theirs.fileno()), str(setting.output_chars), *setting.preload]
             process = setting.family.start(

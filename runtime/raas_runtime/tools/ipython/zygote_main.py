@@ -16,6 +16,7 @@ import threading
 from collections.abc import Sequence
 from typing import Any
 
+from raas_runtime.wire.descriptors import receive_descriptor
 from raas_runtime.wire.family import die_with_parent, hide, show
 
 __all__ = ["main"]
@@ -64,12 +65,12 @@ def prepare(preload: Sequence[str]) -> Any:
 def serve_forks(control: socket.socket, shell: Any, output_chars: int) -> None:
     """Fork and reap as asked, until the other end is closed."""
     while True:
-        request, descriptors, _, _ = socket.recv_fds(control, REQUEST_BYTES, 1)
+        request, descriptor = receive_descriptor(control, REQUEST_BYTES)
         if not request:
             return
         message = json.loads(request)
         if message["op"] == "fork":
-            answer(control, {"pid": fork_kernel(control, descriptors[0], shell=shell, output_chars=output_chars)})
+            answer(control, {"pid": fork_kernel(control, descriptor, shell=shell, output_chars=output_chars)})
         else:
             _, status = os.waitpid(message["pid"], 0)
             answer(control, {"status": os.waitstatus_to_exitcode(status)})
@@ -87,7 +88,6 @@ def fork_kernel(control: socket.socket, descriptor: int, *, shell: Any, output_c
     os.setsid()
     die_with_parent(signal.SIGKILL)
     show()
-    os.set_inheritable(descriptor, False)
     serve_cells(socket.socket(fileno=descriptor), shell, output_chars=output_chars)
     os._exit(0)
 
