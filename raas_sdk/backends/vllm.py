@@ -9,10 +9,10 @@ from typing import Any
 
 import aiohttp
 
-from raas_sdk.backends.exchange import good_object, post
+from raas_sdk.backends.exchange import Reply, good_object, post
 from raas_sdk.backends.generation import FinishReason, GenerateRequest, Generation
 from raas_sdk.backends.logprobs import checked_ids, checked_logprobs
-from raas_sdk.errors import BackendContract
+from raas_sdk.errors import BackendContract, BackendRefused
 
 __all__ = ["VllmCompletionsWire", "VllmWire"]
 
@@ -40,14 +40,23 @@ class VllmWire:
             return await self._completions.generate(session, address, request)
         reply = await post(session, f"{address}/inference/v1/generate", _generate_body(request))
         if reply.status in SWITCHED_OFF:
-            generation = await self._completions.generate(session, address, request)
-            self._switched_off.add(address)
-            return generation
+            return await self._by_completions(session, address, request, reply)
         answer = good_object(reply)
         choice = _only_choice(answer)
         content = (choice.get("logprobs") or {}).get("content")
         said = answer.get("request_id")
         return _generation(choice, content, request_id=said if isinstance(said, str) else request.request_id)
+
+    async def _by_completions(
+        self, session: aiohttp.ClientSession, address: str, request: GenerateRequest, refusal: Reply
+    ) -> Generation:
+        try:
+            generation = await self._completions.generate(session, address, request)
+        except BackendRefused as error:
+            first = f"/inference/v1/generate answered HTTP {refusal.status}: {refusal.shown!r}"
+            raise BackendRefused(f"{first}; then, by /v1/completions, {error}") from error
+        self._switched_off.add(address)
+        return generation
 
 
 class VllmCompletionsWire:

@@ -1,6 +1,7 @@
 """The program of one grading worker: reads pickled calls from its standard input, answers on descriptor 3.
 
-Run as `python -m raas_sdk.engine.grade_worker FD`. It ends when its input does, so it never outlives the engine.
+Run as a file (`python -P grade_worker.py FD`), so that starting it imports nothing else of the SDK. It ends when
+its input does, so it never outlives the engine.
 """
 
 import os

@@ -8,6 +8,7 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from typing import Any
 
+from raas_sdk.engine import grade_worker
 from raas_sdk.engine.grade_worker import HEADER
 from raas_sdk.engine.permits import Permits
 from raas_sdk.errors import GraderFault
@@ -29,7 +30,7 @@ class Worker:
     async def start(cls) -> "Worker":
         """Start a process that inherits nothing but its answer pipe."""
         read_fd, write_fd = os.pipe()
-        argv = (sys.executable, "-m", "raas_sdk.engine.grade_worker", str(write_fd))
+        argv = (sys.executable, "-P", grade_worker.__file__, str(write_fd))
         try:
             process = await asyncio.create_subprocess_exec(
                 *argv, stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.DEVNULL, pass_fds=(write_fd,)

@@ -101,16 +101,12 @@ class TaskHandler(ABC):
         return self.init_exception(job, error)
 
     @hookimpl
-    def raas_run_exception(
-        self, job: Job, error: Exception, trajectory: Trajectory
-    ) -> Reward | Failure | None:
+    def raas_run_exception(self, job: Job, error: Exception, trajectory: Trajectory) -> Reward | Failure | None:
         """See the hook."""
         return self.run_exception(job, error, trajectory)
 
     @hookimpl
-    def raas_eval_exception(
-        self, job: Job, error: Exception, trajectory: Trajectory
-    ) -> Reward | Failure | None:
+    def raas_eval_exception(self, job: Job, error: Exception, trajectory: Trajectory) -> Reward | Failure | None:
         """See the hook."""
         return self.eval_exception(job, error, trajectory)
 

@@ -161,4 +161,7 @@ def raas_turn_finished(job_id: str, attempt: int, turn: Turn) -> None:
 
 @hookspec
 def raas_job_finished(job_id: str, result: Mapping[str, Any]) -> None:
-    """Hear that a job ended. When: once per job; `result` is the record as plain data. What it returns is ignored. Since 0.1."""
+    """Hear that a job ended; `result` is the record as plain data.
+
+    When: once per job. What it returns is ignored. Since 0.1.
+    """

@@ -23,9 +23,7 @@ class Host(Protocol):
     async def open_workspace(self, spec: SandboxSpec | None = None, tools: Sequence[str] = ()) -> Workspace:
         """Open a sandbox owned by this job and stage; it is closed for you on every path."""
 
-    async def grade(
-        self, fn: Callable[..., Any], *args: Any, seconds: float = 30.0, memory: int = 2**31
-    ) -> Any:
+    async def grade(self, fn: Callable[..., Any], *args: Any, seconds: float = 30.0, memory: int = 2**31) -> Any:
         """Run `fn(*args)` in a worker process that is killed after `seconds` or beyond `memory` bytes.
 
         `fn`, its arguments and its result must be picklable. Raises GraderFault if it raised, hung or died.

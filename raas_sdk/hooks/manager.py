@@ -131,9 +131,7 @@ def _admit(candidate: Candidate, plugin: Any, plugins: Plugins, settings: Settin
     plugins.settings[name] = filled
     hooks = tuple(hook for hook in HOOKS if own[hook].get_hookimpls())
     kind = "task" if sources else "wrapper"
-    plugins.reports.append(
-        PluginReport(name, candidate.source, candidate.version, kind, None, sources, hooks)
-    )
+    plugins.reports.append(PluginReport(name, candidate.source, candidate.version, kind, None, sources, hooks))
 
 
 def _report_broken(plugins: Plugins, candidate: Candidate, error: BaseException) -> None:

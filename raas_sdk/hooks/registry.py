@@ -46,9 +46,7 @@ class RouteTable:
             rival = self._rival(source)
             if rival is not None and rival[1] != plugin:
                 message = f"plugins {rival[1]!r} ({rival[0]!r}) and {plugin!r} ({source!r}) claim the same data source"
-                raise PluginRefused(
-                    f"{message}; uninstall one, or load the other with --no-entry-points --plugin"
-                )
+                raise PluginRefused(f"{message}; uninstall one, or load the other with --no-entry-points --plugin")
             (self.globs if _is_glob(source) else self.exact)[source] = plugin
 
     def alias(self, names: Mapping[str, str], plugins: Iterable[str]) -> None:

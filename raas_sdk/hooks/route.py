@@ -1,12 +1,12 @@
 """The hooks of one task plugin, with its wrappers, as plain calls whose results are checked."""
 
 import inspect
+import json
 from collections.abc import Awaitable, Generator
 from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any
 
-import msgspec
 from pluggy import HookCaller
 
 from raas_sdk.errors import PluginFault
@@ -69,8 +69,9 @@ class Route:
         """Call raas_run; raise PluginFault if the submission is not JSON-able."""
         submission = await self._stage("raas_run", job=job, host=host, workspace=workspace, policy=policy)
         try:
-            return msgspec.json.decode(msgspec.json.encode(submission))
-        except (TypeError, ValueError, RecursionError, OverflowError, msgspec.MsgspecError) as error:
+            text = json.dumps(submission, allow_nan=False, ensure_ascii=False)
+            return json.loads(text.encode())
+        except (TypeError, ValueError, RecursionError) as error:
             raise self._bad("raas_run", submission, f"JSON-able data ({error})") from error
 
     async def eval(self, job: Job, host: Host, trajectory: Trajectory) -> Reward:
@@ -80,9 +81,7 @@ class Route:
             raise self._bad("raas_eval", reward, "a Reward")
         return reward.checked()
 
-    def on_exception(
-        self, stage: Stage, job: Job, error: Exception, trajectory: Trajectory
-    ) -> Reward | Failure | None:
+    def on_exception(self, stage: Stage, job: Job, error: Exception, trajectory: Trajectory) -> Reward | Failure | None:
         """Ask the plugin what a failed stage means."""
         name = f"raas_{stage.value}_exception"
         arguments: dict[str, Any] = {"job": job, "error": error}
@@ -117,9 +116,7 @@ class Route:
             _close_unawaited(noted)
 
     def _bad(self, hook: str, value: object, wanted: str) -> PluginFault:
-        message = (
-            f"{hook} of plugin {self.plugin!r} returned {type(value).__name__} {value!r:.200}, not {wanted}"
-        )
+        message = f"{hook} of plugin {self.plugin!r} returned {type(value).__name__} {value!r:.200}, not {wanted}"
         return PluginFault(message, code="bad_return")
 
 

@@ -55,9 +55,7 @@ def data_sources_of(name: str, caller: HookCaller) -> tuple[str, ...]:
     sources = tuple(answer)
     bad = [source for source in sources if not isinstance(source, str) or not source or "[" in source]
     if bad or not sources:
-        raise PluginRefused(
-            f"plugin {name!r}: not a data source name: {bad or sources!r} (globs: * and ? only)"
-        )
+        raise PluginRefused(f"plugin {name!r}: not a data source name: {bad or sources!r} (globs: * and ? only)")
     return sources
 
 
@@ -66,9 +64,7 @@ def check_hooks(name: str, sources: tuple[str, ...], own: Mapping[str, HookCalle
     plain = [hook for hook in ROUTED if any(not impl.wrapper for impl in own[hook].get_hookimpls())]
     missing = [hook for hook in REQUIRED if hook not in plain]
     if sources and missing:
-        raise PluginRefused(
-            f"plugin {name!r} serves {list(sources)} but has no {missing[0]}; a task plugin needs it"
-        )
+        raise PluginRefused(f"plugin {name!r} serves {list(sources)} but has no {missing[0]}; a task plugin needs it")
     if not sources and plain:
         advice = "add raas_data_sources, or make it a wrapper: @hookimpl(wrapper=True)"
         raise PluginRefused(f"plugin {name!r} implements {plain[0]} but declares no data sources; {advice}")
@@ -79,14 +75,10 @@ def settings_of(name: str, caller: HookCaller, values: Mapping[str, Any]) -> Bas
     model = caller()
     if model is None:
         if values:
-            raise PluginRefused(
-                f"[plugins.{name}] has keys {sorted(values)}, but the plugin takes no settings"
-            )
+            raise PluginRefused(f"[plugins.{name}] has keys {sorted(values)}, but the plugin takes no settings")
         return None
     if not isinstance(model, type) or not issubclass(model, BaseModel):
-        raise PluginRefused(
-            f"plugin {name!r}: raas_settings must return a pydantic model class, got {model!r}"
-        )
+        raise PluginRefused(f"plugin {name!r}: raas_settings must return a pydantic model class, got {model!r}")
     try:
         return model(**values)
     except ValidationError as error:

@@ -39,8 +39,8 @@ class FakeBackend:
     on `seed`, prompt and reply alone, and are exact as float32. Prompts of `context` tokens or more are
     refused as that server would. `order` "random" draws replies by `seed`.
 
-    `calls` holds the good answers in order, `requests` counts what came in, `connections` those accepted,
-    `disconnects` clients that left before their answer. `version` is told where the wire has a field for it.
+    `calls` holds the good answers in order, `requests` counts what came in, `probes` the GETs, `connections`
+    those accepted, `disconnects` clients that left before their answer. `version` is told where the wire has a field for it.
     """
 
     def __init__(
@@ -60,6 +60,7 @@ class FakeBackend:
         self.version: str | None = None
         self.calls: list[FakeCall] = []
         self.requests = 0
+        self.probes = 0
         self.connections = 0
         self.disconnects = 0
         self._fake = FAKE_WIRES[wire]()
@@ -91,8 +92,7 @@ class FakeBackend:
         """Serve on a loopback port (0: any free one)."""
         app = web.Application(client_max_size=1 << 30)
         app.router.add_post(self._fake.route, self._generate)
-        for route, body in {"/health": {"status": "ok"}, **self._fake.probes()}.items():
-            app.router.add_get(route, _constant(body))
+        app.router.add_get("/{path:.*}", self._probe)
         runner = web.AppRunner(app, handler_cancellation=True, shutdown_timeout=0.0)
         await runner.setup()
         loop = asyncio.get_running_loop()
@@ -122,6 +122,15 @@ class FakeBackend:
         assert self._runner is not None and self._runner.server is not None
         return self._runner.server()
 
+    async def _probe(self, request: web.Request) -> web.Response:
+        self.probes += 1
+        status = self.faults.probes_status
+        if status is not None:
+            return web.json_response({"error": {"message": "told to fail", "code": status}}, status=status)
+        routes = {"/health": {"status": "ok"}, **self._fake.probes()}
+        body = routes.get(request.path)
+        return web.json_response({"detail": "Not Found"} if body is None else body, status=200 if body else 404)
+
     async def _generate(self, request: web.Request) -> web.StreamResponse:
         async with self._noticing():
             body = await request.json()
@@ -144,8 +153,8 @@ class FakeBackend:
         await self._tell()
         try:
             yield
-        except (asyncio.CancelledError, ConnectionError):
-            self.disconnects += 1
+        except asyncio.CancelledError:
+            self.disconnects += self._server is not None
             await self._tell()
             raise
 
@@ -198,13 +207,6 @@ def _drop_ids(body: dict[str, Any]) -> None:
     for name in ("token_ids", "response_ids", "tokens"):
         place.pop(name, None)
     place["text"] = "text instead of ids"
-
-
-def _constant(body: Any) -> Callable[[web.Request], Any]:
-    async def answer(request: web.Request) -> web.Response:
-        return web.json_response(body)
-
-    return answer
 
 
 def main(argv: Sequence[str] | None = None) -> None:

@@ -41,8 +41,11 @@ async def _endless(request: web.Request, fault: Fault) -> web.StreamResponse:
     response = web.StreamResponse()
     response.enable_chunked_encoding()
     await response.prepare(request)
-    while True:
-        await response.write(b"[" + b"1," * 65536)
+    try:
+        while True:
+            await response.write(b"[" + b"1," * 65536)
+    except ConnectionError:
+        return await _hang(request, fault)  # until the server has seen the client leave
 
 
 async def _garbage(request: web.Request, fault: Fault) -> web.StreamResponse:

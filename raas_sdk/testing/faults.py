@@ -43,12 +43,14 @@ class Fault:
 class Faults:
     """Faults to come: the queued ones first, then `always`. `fired` counts what happened, by kind.
 
-    Every answer takes `latency_seconds`, give or take `jitter_seconds`.
+    Every answer takes `latency_seconds`, give or take `jitter_seconds`. `probes_status`, where set, is what
+    all GET routes answer: 503 is a server that still loads.
     """
 
     always: Fault | FaultKind | None = None
     latency_seconds: float = 0.0
     jitter_seconds: float = 0.0
+    probes_status: int | None = None
     queued: "deque[Fault | None]" = field(default_factory=deque)
     fired: "Counter[str]" = field(default_factory=Counter)
 
