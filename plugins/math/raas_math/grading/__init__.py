@@ -1,0 +1,7 @@
+"""Grading of math answers: from a model's text to a verdict. The door is `grade`."""
+
+from __future__ import annotations
+
+from raas_math.grading.grade import BadGold, Grade, grade
+
+__all__ = ["BadGold", "Grade", "grade"]

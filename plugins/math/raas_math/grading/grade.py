@@ -1,0 +1,136 @@
+"""Grade: the verdict on one model text against its gold answers."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from raas_math.grading.box import unboxed
+from raas_math.grading.choice import is_choice, letters
+from raas_math.grading.compare import Comparison
+from raas_math.grading.doubt import Doubt
+from raas_math.grading.final_answer import final_answer
+from raas_math.grading.reading import readings
+from raas_math.grading.sameness import DEFAULT_TOLERANCE
+from raas_math.grading.second_opinion import second_opinion
+from raas_math.grading.spelling import identity, spell
+
+__all__ = ["BadGold", "Grade", "grade"]
+
+Extraction = Literal["boxed", "any"]
+AnswerType = Literal["choice"]
+LONGEST_GOLD = 20_000
+
+
+class BadGold(ValueError):
+    """The reference answer is no answer, so no text can be graded against it: a fault of the data."""
+
+    raas_kind = "task"
+    code = "bad_gold"
+    retryable = False
+
+
+@dataclass(frozen=True, slots=True)
+class Grade:
+    """The verdict: `correct`, the answer text that was graded (None if there was none), and why in one word."""
+
+    correct: bool
+    extracted: str | None
+    reason: str
+
+
+def grade(
+    model_output: str,
+    gold: str | Sequence[str],
+    *,
+    extraction: Extraction = "boxed",
+    rel_tolerance: float = DEFAULT_TOLERANCE,
+    answer_type: AnswerType | None = None,
+) -> Grade:
+    """Decide whether the model's final answer is the gold, or one of several golds.
+
+    `extraction="boxed"` reads boxes only, `"any"` also a clear final line. `rel_tolerance` is relative to the gold;
+    the default forgives the rounding of decimals only, a wider one applies to every number. What cannot be decided
+    is not correct, and `reason` says why. No model text makes it raise, evaluate code or do unbounded work; a gold
+    that is empty or no string raises `BadGold`.
+    """
+    golds = _golds(gold)
+    if extraction not in ("boxed", "any") or answer_type not in (None, "choice"):
+        raise ValueError(f"extraction {extraction!r} must be 'boxed' or 'any', answer_type {answer_type!r} None or 'choice'")
+    if not (math.isfinite(rel_tolerance) and 0 <= rel_tolerance < 1):
+        raise ValueError(f"rel_tolerance {rel_tolerance!r} must be at least 0 and below 1")
+    found = final_answer(model_output, extraction=extraction)
+    if found.text is None:
+        return Grade(False, None, found.reason)
+    answer = spell(found.text)
+    if not any(char.isalnum() or ord(char) > 127 for char in answer):
+        return Grade(False, found.text, "empty_answer")
+    reasons = []
+    for wanted in golds:
+        reason = _verdict(answer, wanted, rel_tolerance=rel_tolerance, choice=answer_type == "choice")
+        if reason in CORRECT:
+            return Grade(True, found.text, reason)
+        reasons.append(reason)
+    return Grade(False, found.text, reasons[0])
+
+
+CORRECT = frozenset({"identical", "equal", "same_letters"})
+
+
+def _golds(gold: str | Sequence[str]) -> tuple[str, ...]:
+    golds = (gold,) if isinstance(gold, str) else tuple(gold) if isinstance(gold, Sequence) else ()
+    if not golds:
+        raise BadGold(f"gold {gold!r} has no answer in it; give a string or a list of strings")
+    return tuple(_gold(one) for one in golds)
+
+
+def _gold(gold: object) -> str:
+    if not isinstance(gold, str):
+        raise BadGold(f"gold {gold!r} is no string; give the answer as text")
+    if len(gold) > LONGEST_GOLD:
+        raise BadGold(f"gold of {len(gold)} characters is longer than {LONGEST_GOLD}; give the answer alone")
+    spelled = spell(unboxed(gold))
+    if not any(char.isalnum() for char in spelled):
+        raise BadGold(f"gold {gold!r} says nothing; give the answer as text")
+    return spelled
+
+
+def _verdict(answer: str, gold: str, *, rel_tolerance: float, choice: bool) -> str:
+    """One word: a member of `CORRECT`, or why not."""
+    try:
+        if choice or is_choice(gold):
+            return _choice(answer, gold, any_letter=choice)
+        if identity(answer) == identity(gold):
+            return "identical"
+        return _compared(answer, gold, rel_tolerance)
+    except Doubt as doubt:
+        return doubt.reason
+    except RecursionError:
+        return "too_deep"
+
+
+def _choice(answer: str, gold: str, *, any_letter: bool) -> str:
+    wanted, named = letters(gold), letters(answer)
+    if wanted is None:
+        if any_letter:
+            raise BadGold(f"gold {gold!r} names no choice letter; give letters A to J, or no answer_type")
+        return "different"
+    if named is None:
+        return "no_single_choice"
+    return "same_letters" if named == wanted else "different"
+
+
+def _compared(answer: str, gold: str, rel_tolerance: float) -> str:
+    failed: Doubt | None = None
+    for wanted in readings(gold):
+        for said in readings(answer):
+            try:
+                if Comparison(rel_tolerance=rel_tolerance).equal(said, wanted):
+                    return "equal"
+            except Doubt as doubt:
+                failed = doubt
+    if failed is None:
+        return "different"
+    return "equal" if second_opinion(answer, gold) else failed.reason
