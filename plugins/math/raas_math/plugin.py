@@ -4,13 +4,13 @@ from collections.abc import Sequence
 from typing import Any
 
 from pydantic import BaseModel
-from raas_sdk import EmptyWorkspace, Host, Job, Policy, Reward, SandboxSpec, Trajectory, Workspace, hookimpl
-from raas_sdk.agent import FINISH, THINK, converse
 
 from raas_math.grading import grade
 from raas_math.problem import Problem
 from raas_math.prompting import opening_messages
 from raas_math.settings import MathSettings
+from raas_sdk import EmptyWorkspace, Host, Job, Policy, Reward, SandboxSpec, Trajectory, Workspace, hookimpl
+from raas_sdk.agent import FINISH, THINK, converse
 
 __all__ = ["raas_data_sources", "raas_eval", "raas_init", "raas_run", "raas_settings"]
 
@@ -84,8 +84,14 @@ async def raas_eval(job: Job, host: Host, trajectory: Trajectory) -> Reward:
         seconds=settings.grade_seconds,
         memory=settings.grade_memory_bytes,
     )
-    detail = {"extracted": verdict.extracted, "reason": verdict.reason, "answer_from": trajectory.submission["answer_from"]}
-    return Reward(float(verdict.correct), resolved=verdict.correct, parts={"correct": float(verdict.correct)}, detail=detail)
+    detail = {
+        "extracted": verdict.extracted,
+        "reason": verdict.reason,
+        "answer_from": trajectory.submission["answer_from"],
+    }
+    return Reward(
+        float(verdict.correct), resolved=verdict.correct, parts={"correct": float(verdict.correct)}, detail=detail
+    )
 
 
 def _grade(answer: str, problem: Problem, settings: MathSettings) -> Any:

@@ -6,10 +6,10 @@ from importlib.resources import files
 from typing import Any
 
 from jinja2 import Environment, StrictUndefined
-from raas_sdk import Message, Tool
-from raas_sdk.agent import describe_tools
 
 from raas_math.settings import MathSettings
+from raas_sdk import Message, Tool
+from raas_sdk.agent import describe_tools
 
 __all__ = ["opening_messages"]
 

@@ -7,7 +7,9 @@ import re
 __all__ = ["is_choice", "letters"]
 
 WRAPPER = re.compile(r"\\text\{|[{}*]")
-LEAD = re.compile(r"^\W*(?:(?:the\s+)?(?:correct\s+)?(?:options?|choices?|answers?)\s*(?:is|are|:)?\s*)?", re.IGNORECASE)
+LEAD = re.compile(
+    r"^\W*(?:(?:the\s+)?(?:correct\s+)?(?:options?|choices?|answers?)\s*(?:is|are|:)?\s*)?", re.IGNORECASE
+)
 ONE = r"[(\[]?\s*([A-J])\s*[)\].:]?(?![A-Za-z'])"
 LIST = re.compile(rf"{ONE}(?:\s*(?:,|;|&|/|\band\b|\bor\b|,\s*and\b)?\s*{ONE})*", re.IGNORECASE)
 RUN = re.compile(r"[A-J]{2,6}")

@@ -58,22 +58,24 @@ def grade(
     """
     golds = _golds(gold)
     if extraction not in ("boxed", "any") or answer_type not in (None, "choice"):
-        raise ValueError(f"extraction {extraction!r} must be 'boxed' or 'any', answer_type {answer_type!r} None or 'choice'")
+        raise ValueError(
+            f"extraction {extraction!r} must be 'boxed' or 'any', answer_type {answer_type!r} None or 'choice'"
+        )
     if not (math.isfinite(rel_tolerance) and 0 <= rel_tolerance < 1):
         raise ValueError(f"rel_tolerance {rel_tolerance!r} must be at least 0 and below 1")
     found = final_answer(model_output, extraction=extraction)
     if found.text is None:
-        return Grade(False, None, found.reason)
+        return Grade(correct=False, extracted=None, reason=found.reason)
     answer = spell(found.text)
     if not any(char.isalnum() or ord(char) > 127 for char in answer):
-        return Grade(False, found.text, "empty_answer")
+        return Grade(correct=False, extracted=found.text, reason="empty_answer")
     reasons = []
     for wanted in golds:
         reason = _verdict(answer, wanted, rel_tolerance=rel_tolerance, choice=answer_type == "choice")
         if reason in CORRECT:
-            return Grade(True, found.text, reason)
+            return Grade(correct=True, extracted=found.text, reason=reason)
         reasons.append(reason)
-    return Grade(False, found.text, reasons[0])
+    return Grade(correct=False, extracted=found.text, reason=reasons[0])
 
 
 CORRECT = frozenset({"identical", "equal", "same_letters"})

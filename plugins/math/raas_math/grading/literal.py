@@ -12,7 +12,9 @@ __all__ = ["repeating", "whole", "whole_or_decimal"]
 
 CHUNK_DIGITS = 4_000  # below the limit that the interpreter puts on one conversion
 LARGEST_FLOAT_EXPONENT = 5_000
-REPEATING = re.compile(r"(\d*)\.(\d*)(?:\\(?:overline|bar)\s*\{(\d+)\}|\((\d+)\)|\\dot\s*\{?(\d)\}?(?:(\d*)\\dot\s*\{?(\d)\}?)?)")
+REPEATING = re.compile(
+    r"(\d*)\.(\d*)(?:\\(?:overline|bar)\s*\{(\d+)\}|\((\d+)\)|\\dot\s*\{?(\d)\}?(?:(\d*)\\dot\s*\{?(\d)\}?)?)"
+)
 
 
 def whole(digits: str) -> int:

@@ -9,10 +9,10 @@ from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any
 
-from mpmath.ctx_mp import MPContext
+from mpmath.ctx_mp import MPContext  # type: ignore[import-untyped]
 
 from raas_math.grading.doubt import Doubt
-from raas_math.grading.expression import Apply, Expression, Number, Symbol
+from raas_math.grading.expression import Expression, Number, Symbol
 
 __all__ = ["Numeric"]
 
@@ -173,7 +173,12 @@ class Numeric:
         for down in (3, 5, 7, 9):
             up = self.ctx.re(power) * down
             near = self.ctx.nint(up)
-            if near != 0 and near % down and abs(up - near) < self.ctx.ldexp(1, -self.ctx.prec // 2) and abs(near) < 1000:
+            if (
+                near != 0
+                and near % down
+                and abs(up - near) < self.ctx.ldexp(1, -self.ctx.prec // 2)
+                and abs(near) < 1000
+            ):
                 return int(near)
         return None
 

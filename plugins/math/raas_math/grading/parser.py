@@ -107,13 +107,13 @@ class Parser:
     def starts_factor(self) -> bool:
         """True when what follows multiplies without a sign; two numbers side by side do not."""
         token = self.peek
-        if token.kind in ("number", "repeat"):
+        if token.kind in ("number", "repeat") and self.tokens[self.at - 1].text != "!":
             raise Doubt("ambiguous")
-        if token.kind == "letter":
+        if token.kind in ("letter", "number"):
             return True
         if token.kind == "command":
             return token.text not in ("rfloor", "rceil", "pm", "mp", "degree")
-        return token.text in ("(", "[", "{", "\\{") or token.text == "|" and self.bars == 0
+        return token.text in ("(", "[", "{", "\\{") or (token.text == "|" and self.bars == 0)
 
     def factor(self, *, first: bool) -> Expression:
         """A power, with what follows it: factorial, percent, degrees."""
@@ -195,7 +195,9 @@ class Parser:
 
     def _is_thousands(self) -> bool:
         after = self.peek
-        return after.kind == "number" and after.spaced and len(after.text.split(".")[0]) == 3 and self.ahead(1).text != "/"
+        return (
+            after.kind == "number" and after.spaced and len(after.text.split(".")[0]) == 3 and self.ahead(1).text != "/"
+        )
 
     def letter(self, name: str) -> Expression:
         """A constant, an unknown with its index, or an opaque function of its arguments."""

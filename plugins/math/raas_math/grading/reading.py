@@ -48,10 +48,8 @@ WORDY = re.compile(r"(?:\\text\{[^{}]*\}|[A-Za-z\s,.;:'’\"()?!-])+")
 TEXT = re.compile(r"\\text\{([^{}]*)\}")
 BUILDER = re.compile(r"[A-Za-z]\s*(?:\\in\s*\\reals\s*)?[|:]\s*(.+)")
 WORDS_INSIDE = re.compile(r"[A-Za-z]{2,}")
-BASE_NAMES = {
-    name: str(number)
-    for number, name in enumerate("two three four five six seven eight nine ten eleven twelve".split(), start=2)
-}
+BASE_WORDS = "two three four five six seven eight nine ten eleven twelve"
+BASE_NAMES = {name: str(number) for number, name in enumerate(BASE_WORDS.split(), start=2)}
 
 
 def readings(spelled: str) -> list[Structure]:
@@ -239,16 +237,21 @@ def _all_words(text: str) -> bool:
     return any(len(name) >= 4 or name.lower() in LITTLE_WORDS or name.isupper() for name in names)
 
 
-LITTLE_WORDS = frozenset(
+LITTLE_WORD_LIST = (
     "no on an at in is it of or so to up us we me my he be by do go if all and any are but can day few for has "
     "her him his how may new nor not now odd off old one our out red she ten the too top two six use was way who "
-    "why yes you saw sat sun mon tue wed thu fri jan feb mar apr jun jul aug sep oct nov dec".split()
+    "why yes you saw sat sun mon tue wed thu fri jan feb mar apr jun jul aug sep oct nov dec"
 )
+LITTLE_WORDS = frozenset(LITTLE_WORD_LIST.split())
 
 
 def _labelled(found: Listing) -> Structure:
     """`k = 2, 4, 6` is one label for the whole list."""
     first, *rest = found.items
-    if not isinstance(first, Relation) or first.signs not in (("=",), ("in",)) or any(isinstance(i, Relation) for i in rest):
+    if (
+        not isinstance(first, Relation)
+        or first.signs not in (("=",), ("in",))
+        or any(isinstance(i, Relation) for i in rest)
+    ):
         return found
     return Relation((first.sides[0], Listing((first.sides[1], *rest))), ("=",))

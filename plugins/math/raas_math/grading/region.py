@@ -24,9 +24,9 @@ class Span:
     """From `low` to `high`, each end in it or not."""
 
     low: Expression
-    low_closed: bool
     high: Expression
-    high_closed: bool
+    low_closed: bool = False
+    high_closed: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,14 +37,14 @@ class Region:
     name: str = ""
 
 
-EVERYTHING = Span(MINUS_INFINITY, False, INFINITY, False)
+EVERYTHING = Span(MINUS_INFINITY, INFINITY)
 
 
 def is_region(structure: Structure) -> bool:
     """True when it can only be a set of reals: an inequality, a union, a half-open or an unbounded interval."""
     match structure:
         case Relation(sides=sides, signs=signs):
-            return signs[0] not in ("=", "~", "in") or signs == ("in",) and is_region(sides[1])
+            return signs[0] not in ("=", "~", "in") or (signs == ("in",) and is_region(sides[1]))
         case Union():
             return True
         case Bracketed(opener=opener, items=items, closer=closer):
@@ -68,7 +68,7 @@ def region(structure: Structure) -> Region | None:
             ends = _end(low), _end(high)
             if ends[0] is None or ends[1] is None:
                 return None
-            return Region((_span(ends[0], opener == "[", ends[1], closer == "]"),))
+            return Region((_span(ends[0], ends[1], low_closed=opener == "[", high_closed=closer == "]"),))
         case Listing(items=items, braces=True) if not is_region(structure):
             return _points(items)
         case Listing(items=items, joint=joint):
@@ -108,14 +108,19 @@ def _end(structure: Structure) -> Expression | None:
     return structure.node if isinstance(structure, Value) and structure.unit is None else None
 
 
-def _span(low: Expression, low_closed: bool, high: Expression, high_closed: bool) -> Span:  # noqa: FBT001
-    return Span(low, low_closed and low != MINUS_INFINITY, high, high_closed and high != INFINITY)
+def _span(low: Expression, high: Expression, *, low_closed: bool, high_closed: bool) -> Span:
+    """A span; an infinite end is never in it, however it was written."""
+    return Span(low, high, low_closed and low != MINUS_INFINITY, high_closed and high != INFINITY)
+
+
+def _point(at: Expression) -> Span:
+    return Span(at, at, low_closed=True, high_closed=True)
 
 
 def _points(items: tuple[Structure, ...]) -> Region | None:
     ends = [_end(item) for item in items]
     known = [end for end in ends if end is not None]
-    return Region(tuple(Span(end, True, end, True) for end in known)) if len(known) == len(ends) else None
+    return Region(tuple(_point(end) for end in known)) if len(known) == len(ends) else None
 
 
 def _from_relation(relation: Relation) -> Region | None:
@@ -125,7 +130,7 @@ def _from_relation(relation: Relation) -> Region | None:
         return Region(found.spans, name) if found else None
     sides = [_end(side) for side in relation.sides]
     if relation.signs == ("=",) and isinstance(sides[0], Symbol) and sides[1] is not None:
-        return Region((Span(sides[1], True, sides[1], True),), sides[0].name)
+        return Region((_point(sides[1]),), sides[0].name)
     if any(side is None for side in sides):
         return None
     return _from_inequality([side for side in sides if side is not None], list(relation.signs))
@@ -146,16 +151,16 @@ def _from_inequality(sides: list[Expression], signs: list[str]) -> Region | None
     low, unknown, high = sides
     if signs[0][0] != "<" or not isinstance(unknown, Symbol):
         return None
-    return Region((_span(low, signs[0] == "<=", high, signs[1] == "<="),), unknown.name)
+    return Region((_span(low, high, low_closed=signs[0] == "<=", high_closed=signs[1] == "<="),), unknown.name)
 
 
 def _ray(end: Expression, sign: str) -> tuple[Span, ...]:
     if sign in ("<", "<="):
-        return (_span(MINUS_INFINITY, False, end, sign == "<="),)
+        return (Span(MINUS_INFINITY, end, high_closed=sign == "<="),)
     if sign in (">", ">="):
-        return (_span(end, sign == ">=", INFINITY, False),)
+        return (Span(end, INFINITY, low_closed=sign == ">="),)
     if sign == "!=":
-        return (Span(MINUS_INFINITY, False, end, False), Span(end, False, INFINITY, False))
+        return (Span(MINUS_INFINITY, end), Span(end, INFINITY))
     return ()
 
 
@@ -190,13 +195,13 @@ def _common(one: Span, other: Span) -> Span | None:
     top = one if high < 0 else other
     low_closed = one.low_closed and other.low_closed if low == 0 else bottom.low_closed
     high_closed = one.high_closed and other.high_closed if high == 0 else top.high_closed
-    span = Span(bottom.low, low_closed, top.high, high_closed)
+    span = Span(bottom.low, top.high, low_closed, high_closed)
     return None if _is_empty(span) else span
 
 
 def _is_empty(span: Span) -> bool:
     turn = order(span.low, span.high)
-    return turn > 0 or turn == 0 and not (span.low_closed and span.high_closed)
+    return turn > 0 or (turn == 0 and not (span.low_closed and span.high_closed))
 
 
 def _merged(spans: tuple[Span, ...]) -> tuple[Span, ...]:
@@ -217,11 +222,11 @@ def _by_low(one: Span, other: Span) -> int:
 
 def _touches(before: Span, after: Span) -> bool:
     turn = order(before.high, after.low)
-    return turn > 0 or turn == 0 and (before.high_closed or after.low_closed)
+    return turn > 0 or (turn == 0 and (before.high_closed or after.low_closed))
 
 
 def _hull(before: Span, after: Span) -> Span:
     turn = order(before.high, after.high)
     top = before if turn > 0 else after
     closed = before.high_closed or after.high_closed if turn == 0 else top.high_closed
-    return Span(before.low, before.low_closed, top.high, closed)
+    return Span(before.low, top.high, before.low_closed, closed)

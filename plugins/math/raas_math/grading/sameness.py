@@ -149,7 +149,7 @@ def _same_values(answer: Expression, gold: Expression, rel_tolerance: float) -> 
 def _points(names: list[str]) -> list[Point]:
     """Fixed points: positive ones, mixed signs, larger ones; the same for every call, so verdicts repeat."""
     draw = random.Random(20_011)
-    points = []
+    points: list[Point] = []
     for index in range(TRIED_POINTS):
         reach = (2, 2, 9, 3)[index % 4]
         signs = (1,) if index % 4 in (0, 2) else (1, -1)

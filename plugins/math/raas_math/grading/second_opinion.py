@@ -11,10 +11,11 @@ import re
 __all__ = ["second_opinion"]
 
 LONGEST = 120
-COMMANDS = frozenset(
+COMMAND_WORDS = (
     "frac sqrt sum prod gcd lcm max min binom pi sin cos tan ln log exp cdot left right to infty vec hat bar "
-    "overline angle triangle alpha beta theta lambda mu sigma".split()
+    "overline angle triangle alpha beta theta lambda mu sigma"
 )
+COMMANDS = frozenset(COMMAND_WORDS.split())
 COMMAND = re.compile(r"\\([A-Za-z]+)")
 FORBIDDEN = re.compile(r"[!\"'#$&;:@`~?\[\]<>%]|\\[^A-Za-z]|\d{4,}|\^\s*\{?[^{}]*\d{3}|\^.*\^.*\^")
 
@@ -28,7 +29,11 @@ def second_opinion(answer: str, gold: str) -> bool:
 
     read = [
         parse(
-            f"${side}$", [LatexExtractionConfig()], fallback_mode="no_fallback", parsing_timeout=None, raise_on_error=False
+            f"${side}$",
+            [LatexExtractionConfig()],
+            fallback_mode="no_fallback",
+            parsing_timeout=None,
+            raise_on_error=False,
         )
         for side in (gold, answer)
     ]

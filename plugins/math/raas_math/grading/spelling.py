@@ -34,9 +34,8 @@ RAISED = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻ⁿ", "0123456789+-n")
 LOWERED = str.maketrans("₀₁₂₃₄₅₆₇₈₉", "0123456789")
 UPRIGHT = r"text|textbf|textit|textrm|textnormal|textsf|texttt|mathrm|mbox|hbox|operatorname\*?|emph|rm"
 FONT = r"mathbf|mathit|mathsf|mathcal|mathnormal|boldsymbol|bm|pmb|underline|boxed|fbox|ensuremath"
-FUNCTION_NAMES = frozenset(
-    "sin cos tan cot sec csc arcsin arccos arctan arccot arcsec arccsc sinh cosh tanh coth ln log lg exp".split()
-)
+FUNCTION_WORDS = "sin cos tan cot sec csc arcsin arccos arctan arccot arcsec arccsc sinh cosh tanh coth ln log lg exp"
+FUNCTION_NAMES = frozenset(FUNCTION_WORDS.split())
 
 REWRITES = tuple(
     (re.compile(pattern), to)
@@ -151,7 +150,7 @@ def _upright(match: re.Match[str]) -> str:
         return f" {inner} "
     if inner in FUNCTION_NAMES:
         return f"\\{inner} "
-    if re.search(r"\d|\\", inner) or len(inner) == 1 and not inner.isalpha():
+    if re.search(r"\d|\\", inner) or (len(inner) == 1 and not inner.isalpha()):
         return f" {inner} "
     if len(inner) == 1 and _is_symbol(match):
         return f"{{{inner}}}"

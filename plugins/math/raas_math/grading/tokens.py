@@ -9,20 +9,28 @@ from raas_math.grading.doubt import Doubt
 
 __all__ = ["FUNCTIONS", "Token", "tokenize"]
 
-FUNCTIONS = {
-    name: name
-    for name in (
-        "sin cos tan cot sec csc arcsin arccos arctan arccot sinh cosh tanh coth exp ln log lg sqrt abs"
-    ).split()
-} | {"asin": "arcsin", "acos": "arccos", "atan": "arctan", "cbrt": "cbrt", "arctg": "arctan", "tg": "tan", "ctg": "cot"}
+FUNCTION_WORDS = "sin cos tan cot sec csc arcsin arccos arctan arccot sinh cosh tanh coth exp ln log lg sqrt abs"
+FUNCTIONS = {name: name for name in FUNCTION_WORDS.split()} | {
+    "asin": "arcsin",
+    "acos": "arccos",
+    "atan": "arctan",
+    "cbrt": "cbrt",
+    "arctg": "arctan",
+    "tg": "tan",
+    "ctg": "cot",
+}
 CONSTANTS = frozenset({"pi", "infty"})
-GREEK = frozenset(
+GREEK_WORDS = (
     "alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi rho sigma tau phi chi psi omega "
-    "Gamma Delta Theta Lambda Xi Sigma Phi Psi Omega Pi ell".split()
+    "Gamma Delta Theta Lambda Xi Sigma Phi Psi Omega Pi ell"
 )
-BUILDERS = frozenset("frac sqrt binom overline bar dot lfloor rfloor lceil rceil pm mp degree operatorname".split())
+GREEK = frozenset(GREEK_WORDS.split())
+BUILDER_WORDS = "frac sqrt binom overline bar dot lfloor rfloor lceil rceil pm mp degree operatorname"
+BUILDERS = frozenset(BUILDER_WORDS.split())
 NUMBER = r"(?:\d+(?:\.\d+)?|\.\d+)(?:[eE][+-]?\d+(?![\d.]))?"
-REPEATING = r"(?P<repeat>\d*\.\d*\\(?:overline|bar)\s*\{\d+\}|\d*\.\(\d+\)|\d*\.\d*\\dot\s*\{?\d\}?(?:\d*\\dot\s*\{?\d\}?)?)"
+REPEATING = (
+    r"(?P<repeat>\d*\.\d*\\(?:overline|bar)\s*\{\d+\}|\d*\.\(\d+\)|\d*\.\d*\\dot\s*\{?\d\}?(?:\d*\\dot\s*\{?\d\}?)?)"
+)
 TOKEN = re.compile(
     rf"(?P<space>\s+)|{REPEATING}|(?P<number>{NUMBER})|\\(?P<command>[A-Za-z]+)|(?P<word>[A-Za-z]+)"
     r"|(?P<sign>\*\*|\\[{}|]|[-+*/^!()\[\]{}|_%,'=])"
@@ -52,14 +60,14 @@ def tokenize(text: str) -> list[Token]:
         at = match.end()
         kind = match.lastgroup or "space"
         if kind != "space":
-            found.extend(_tokens(kind, match[kind], spaced))
+            found.extend(_tokens(kind, match[kind], spaced=spaced))
         spaced = kind == "space"
         if len(found) > MOST_TOKENS:
             raise Doubt("too_long")
     return found
 
 
-def _tokens(kind: str, text: str, spaced: bool) -> list[Token]:  # noqa: FBT001 - private, one caller
+def _tokens(kind: str, text: str, *, spaced: bool) -> list[Token]:
     if kind == "word":
         return _word(text, spaced=spaced)
     if kind == "command":

@@ -30,18 +30,22 @@ SPELLINGS = {
     "l": "liter litre", "dollar": "usd buck", "euro": "eur", "poundsterling": "gbp", "yen": "jpy", "cent": "penny",
     "degree": "deg", "percent": "pct percentage",
 }  # fmt: skip
-NOT_UNITS = frozenset(
+NOT_UNIT_WORDS = (
     "and or not no none if is are was the maybe about approximately wrong except unless than more less least most "
-    "plus minus times over but either both possibly".split()
+    "plus minus times over but either both possibly"
 )
+NOT_UNITS = frozenset(NOT_UNIT_WORDS.split())
 COUNTING = frozenset({"unit", "number", "in total", "total"})
 PIECE = r"(?:\\text\{[^{}]*\}|\\(?:USD|EUR|GBP|JPY|degree)(?![A-Za-z])(?:\s*[CF](?![A-Za-z]))?|%|[A-Za-z]{2,}\.?)"
 PIECE_POWER = rf"{PIECE}(?:\s*\^\s*\{{?-?\d\}}?)?"
 PER = r"\s*/\s*[A-Za-z](?![A-Za-z])(?:\s*\^\s*\{?-?\d\}?)?"
 TAIL = re.compile(rf"\s*(?P<tail>{PIECE_POWER}(?:{PER}|\s*[/*]?\s*{PIECE_POWER}){{0,5}})$")
-POWERED = re.compile(rf"(?P<slash>/)?\s*(?P<piece>{PIECE}|(?<=/)[A-Za-z]|(?<=/ )[A-Za-z])(?:\s*\^\s*\{{?(?P<power>-?\d)\}}?)?")
+POWERED = re.compile(
+    rf"(?P<slash>/)?\s*(?P<piece>{PIECE}|(?<=/)[A-Za-z]|(?<=/ )[A-Za-z])(?:\s*\^\s*\{{?(?P<power>-?\d)\}}?)?"
+)
 ANGLE_FUNCTION = re.compile(r"(?:sin|cos|tan|cot|sec|csc)(?![a-z])")
-MATH_WORDS = frozenset("sin cos tan cot sec csc log ln lg exp sqrt pi inf abs".split())
+MATH_WORD_LIST = "sin cos tan cot sec csc log ln lg exp sqrt pi inf abs"
+MATH_WORDS = frozenset(MATH_WORD_LIST.split())
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +88,9 @@ def _tail_starts(text: str) -> list[int]:
     """Where a unit may begin: behind a digit, a closer or a letter, within the last 80 characters."""
     first = max(1, len(text) - 80)
     starts = [at for at in range(first, len(text)) if text[at - 1] in "0123456789)}]!" and text[at] not in ")}]^_"]
-    words = [at for at in range(first, len(text)) if text[at - 1].isalpha() and text.startswith(("\\text", " \\text"), at)]
+    words = [
+        at for at in range(first, len(text)) if text[at - 1].isalpha() and text.startswith(("\\text", " \\text"), at)
+    ]
     return sorted(starts + words)
 
 
