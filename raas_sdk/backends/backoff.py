@@ -21,7 +21,7 @@ class Backoff:
 
     def wait_seconds(self, tries: int, rng: Random, *, retry_after: float | None = None) -> float:
         """Seconds to wait after this many tries; never less than the server asked for."""
-        full = min(self.longest_seconds, self.first_seconds * 2.0 ** (tries - 1))
+        full = min(self.longest_seconds, self.first_seconds * 2.0 ** min(tries - 1, 64))
         return max(full * rng.uniform(0.5, 1.0), retry_after or 0.0)
 
     def allows(self, tries: int, *, seconds_since_fault: float) -> bool:

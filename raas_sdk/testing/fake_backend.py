@@ -40,7 +40,8 @@ class FakeBackend:
     refused as that server would. `order` "random" draws replies by `seed`.
 
     `calls` holds the good answers in order, `requests` counts what came in, `probes` the GETs, `connections`
-    those accepted, `disconnects` clients that left before their answer. `version` is told where the wire has a field for it.
+    those accepted, `disconnects` clients that left before their answer. `version` is told where the wire has
+    a field for it.
     """
 
     def __init__(
