@@ -32,7 +32,7 @@ class Permits:
 
     async def take(self) -> None:
         """Take one, waiting in line; a cancelled wait takes nothing."""
-        if self.held < self.size and not self.waiting:
+        if self.held < self.size and not self._waiters:
             self.held += 1
             return
         waiter = asyncio.get_running_loop().create_future()
