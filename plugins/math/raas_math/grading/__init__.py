@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
-from raas_math.grading.grade import BadGold, Grade, grade
+from raas_math.grading.gold import BadGold
+from raas_math.grading.grade import Grade, grade
 
 __all__ = ["BadGold", "Grade", "grade"]

@@ -7,29 +7,20 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from raas_math.grading.box import unboxed
 from raas_math.grading.choice import is_choice, letters
 from raas_math.grading.compare import Comparison
 from raas_math.grading.doubt import Doubt
 from raas_math.grading.final_answer import final_answer
+from raas_math.grading.gold import BadGold, read_golds
 from raas_math.grading.reading import readings
 from raas_math.grading.sameness import DEFAULT_TOLERANCE
 from raas_math.grading.second_opinion import second_opinion
 from raas_math.grading.spelling import identity, spell
 
-__all__ = ["BadGold", "Grade", "grade"]
+__all__ = ["Grade", "grade"]
 
 Extraction = Literal["boxed", "any"]
 AnswerType = Literal["choice"]
-LONGEST_GOLD = 20_000
-
-
-class BadGold(ValueError):
-    """The reference answer is no answer, so no text can be graded against it: a fault of the data."""
-
-    raas_kind = "task"
-    code = "bad_gold"
-    retryable = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +47,7 @@ def grade(
     is not correct, and `reason` says why. No model text makes it raise, evaluate code or do unbounded work; a gold
     that is empty or no string raises `BadGold`.
     """
-    golds = _golds(gold)
+    golds = read_golds(gold)
     if extraction not in ("boxed", "any") or answer_type not in (None, "choice"):
         raise ValueError(
             f"extraction {extraction!r} must be 'boxed' or 'any', answer_type {answer_type!r} None or 'choice'"
@@ -79,24 +70,6 @@ def grade(
 
 
 CORRECT = frozenset({"identical", "equal", "same_letters"})
-
-
-def _golds(gold: str | Sequence[str]) -> tuple[str, ...]:
-    golds = (gold,) if isinstance(gold, str) else tuple(gold) if isinstance(gold, Sequence) else ()
-    if not golds:
-        raise BadGold(f"gold {gold!r} has no answer in it; give a string or a list of strings")
-    return tuple(_gold(one) for one in golds)
-
-
-def _gold(gold: object) -> str:
-    if not isinstance(gold, str):
-        raise BadGold(f"gold {gold!r} is no string; give the answer as text")
-    if len(gold) > LONGEST_GOLD:
-        raise BadGold(f"gold of {len(gold)} characters is longer than {LONGEST_GOLD}; give the answer alone")
-    spelled = spell(unboxed(gold))
-    if not any(char.isalnum() for char in spelled):
-        raise BadGold(f"gold {gold!r} says nothing; give the answer as text")
-    return spelled
 
 
 def _verdict(answer: str, gold: str, *, rel_tolerance: float, choice: bool) -> str:
