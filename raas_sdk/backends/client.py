@@ -10,6 +10,7 @@ from typing import Self
 
 import aiohttp
 
+from raas_sdk.backends.address import normalise_address
 from raas_sdk.backends.backoff import Backoff
 from raas_sdk.backends.detect import detect_wire
 from raas_sdk.backends.exchange import PassingFault
@@ -25,7 +26,8 @@ __all__ = ["WIRES", "BackendClient"]
 
 WIRES = ("llamacpp", "prorl", "vllm", "vllm_completions")
 CONNECT_SECONDS = 10.0
-IDLE_SECONDS = 60.0
+IDLE_SECONDS = 4.0
+"""Below the 5 s after which uvicorn and llama.cpp close an idle connection; a tool phase often takes longer."""
 
 
 class BackendClient:
@@ -74,6 +76,7 @@ class BackendClient:
         Raise BackendUnreachable when the tries are used up, BackendRefused for a 4xx, BackendContract for an
         answer that cannot be trained on, LimitReached("context") for a prompt too long for the model.
         """
+        target = replace(target, address=normalise_address(target.address))
         tries = _Tries()
         while True:
             try:
@@ -86,7 +89,7 @@ class BackendClient:
 
     async def detect(self, address: str) -> str:
         """Return the wire that the server speaks; raise BackendUnreachable when it does not answer."""
-        return await detect_wire(self._opened(), address)
+        return await detect_wire(self._opened(), normalise_address(address))
 
     async def _once(self, target: BackendTarget, request: GenerateRequest) -> Generation:
         wire = self._wires.get(await self._wire_name(target))

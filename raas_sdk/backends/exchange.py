@@ -39,8 +39,9 @@ class PassingFault(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """An HTTP answer, read to its end."""
+    """An HTTP answer, read to its end. `route` is the path that was called."""
 
+    route: str
     status: int
     headers: Mapping[str, str]
     body: bytes
@@ -66,11 +67,11 @@ def good_object(reply: Reply) -> dict[str, Any]:
     """The JSON object of a 200; else raise what the status means (see the table in `errors`)."""
     if reply.status == 200:
         return object_in(reply)
-    refusal = BackendRefused(f"the backend answered HTTP {reply.status}: {reply.shown!r}")
+    refusal = BackendRefused(f"{reply.route} answered HTTP {reply.status}: {reply.shown!r}")
     if reply.status in (400, 413, 422, 500) and TOO_LONG.search(reply.shown):
         raise LimitReached("context") from refusal
     if reply.status in PASSING:
-        fault = f"HTTP {reply.status}: {reply.shown!r}"
+        fault = f"{reply.route} answered HTTP {reply.status}: {reply.shown!r}"
         raise PassingFault(fault, retry_after=_retry_after(reply.headers.get("Retry-After")))
     raise refusal
 
@@ -80,11 +81,11 @@ def object_in(reply: Reply) -> dict[str, Any]:
     try:
         found = msgspec.json.decode(reply.body)
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
-        raise BackendContract(f"the backend's answer is not JSON ({error}): {reply.shown!r}") from error
+        raise BackendContract(f"the answer of {reply.route} is not JSON ({error}): {reply.shown!r}") from error
     if not isinstance(found, dict):
-        raise BackendContract(f"the backend's answer is not a JSON object: {reply.shown!r}")
+        raise BackendContract(f"the answer of {reply.route} is not a JSON object: {reply.shown!r}")
     if found.get("error"):
-        raise BackendContract(f"the backend answered 200 with an error: {reply.shown!r}")
+        raise BackendContract(f"{reply.route} answered 200 with an error: {reply.shown!r}")
     return found
 
 
@@ -92,7 +93,7 @@ async def _exchange(session: aiohttp.ClientSession, method: str, url: str, **opt
     try:
         async with session.request(method, url, allow_redirects=False, **options) as response:
             body = await _read(response)
-            return Reply(response.status, response.headers, body)
+            return Reply(response.url.path, response.status, response.headers, body)
     except aiohttp.ClientResponseError as error:
         raise BackendContract(f"{url!r} did not answer in HTTP: {error}") from error
     except aiohttp.InvalidURL as error:
@@ -110,7 +111,7 @@ async def _read(response: aiohttp.ClientResponse) -> bytes:
         if len(body) > LARGEST_ANSWER:
             shown = bytes(body[:SHOWN])
             response.close()
-            raise BackendContract(f"the backend's answer is larger than {LARGEST_ANSWER} bytes: {shown!r}")
+            raise BackendContract(f"the answer of {response.url.path} is larger than {LARGEST_ANSWER} bytes: {shown!r}")
     return bytes(body)
 
 

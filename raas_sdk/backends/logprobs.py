@@ -3,7 +3,6 @@
 What fails here raises BackendContract. Nothing is ever padded, cut or replaced.
 """
 
-import math
 from array import array
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -37,8 +36,10 @@ def checked_logprobs(values: Any, token_ids: Sequence[int], *, field: str) -> "a
         raise BackendContract(f"{field!r} must be a list with one logprob per token, got {values!r:.200}")
     if len(values) != len(token_ids):
         raise BackendContract(f"{field!r} has {len(values)} entries for {len(token_ids)} token ids")
-    pairs = enumerate(zip(values, token_ids, strict=True))
-    found = [checked_value(sampled_value(entry, token), where=f"{field}[{i}]") for i, (entry, token) in pairs]
+    found = [sampled_value(entry, token) for entry, token in zip(values, token_ids, strict=True)]
+    bad = next((position for position, value in enumerate(found) if not _possible(value)), None)
+    if bad is not None:
+        checked_value(found[bad], where=f"{field}[{bad}]")
     return array("f", found)
 
 
@@ -57,11 +58,16 @@ def sampled_value(entry: Any, token_id: int) -> Any:
 
 def checked_value(value: Any, *, where: str) -> float:
     """A logprob that a sampled token can have; raise BackendContract for any other value."""
+    if _possible(value):
+        return float(value)
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise BackendContract(f"{where} gives no logprob of the sampled token: {value!r:.200}")
-    if not math.isfinite(value) or value > ROUNDING or value <= IMPOSSIBLE:
-        raise BackendContract(f"{where} is {value!r}, which no sampled token can have as its logprob")
-    return float(value)
+    raise BackendContract(f"{where} is {value!r}, which no sampled token can have as its logprob")
+
+
+def _possible(value: Any) -> bool:
+    # NaN and both infinities fail the comparison too.
+    return type(value) in (float, int) and IMPOSSIBLE < value <= ROUNDING
 
 
 def _entry_id(entry: Mapping[str, Any]) -> int | None:

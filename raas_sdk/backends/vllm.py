@@ -53,8 +53,8 @@ class VllmWire:
         try:
             generation = await self._completions.generate(session, address, request)
         except BackendRefused as error:
-            first = f"/inference/v1/generate answered HTTP {refusal.status}: {refusal.shown!r}"
-            raise BackendRefused(f"{first}; then, by /v1/completions, {error}") from error
+            first = f"{refusal.route} answered HTTP {refusal.status}: {refusal.shown!r}"
+            raise BackendRefused(f"{first}; then {error}") from error
         self._switched_off.add(address)
         return generation
 

@@ -16,6 +16,7 @@ ServeRoutes = Callable[[dict[str, Any]], AbstractAsyncContextManager[str]]
 async def test_every_wire_is_found_by_its_get_routes(wire: str, client: BackendClient) -> None:
     async with FakeBackend(wire) as backend:
         assert await client.detect(backend.address) == wire
+        assert await client.detect(f"{backend.address}/v1") == wire
         assert backend.requests == 0
 
 
