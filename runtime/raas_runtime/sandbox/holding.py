@@ -10,6 +10,7 @@ import tempfile
 from pathlib import Path
 
 from raas_runtime.process import Process
+from raas_runtime.uncut import to_its_end
 from raas_runtime.wire.channel import Channel
 
 __all__ = ["Holding"]
@@ -70,19 +71,6 @@ class Holding:
         if self.channel is not None:
             self.channel.close()
         remove_tree(self.folder)
-
-
-async def to_its_end(task: asyncio.Task[None]) -> None:
-    """Await a task that must not be cut short; a cancel that came meanwhile is raised afterwards."""
-    cancelled: asyncio.CancelledError | None = None
-    while not task.done():
-        try:
-            await asyncio.shield(task)
-        except asyncio.CancelledError as error:
-            cancelled = error
-    if cancelled is not None:
-        raise cancelled
-    task.result()
 
 
 def remove_tree(folder: Path) -> None:

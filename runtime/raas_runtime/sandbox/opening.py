@@ -131,6 +131,7 @@ def start_header(spec: SandboxSpec, launch: Launch, tools: Sequence[str]) -> dic
         "preload": list(spec.preload),
         "output_chars": spec.limits.output_chars,
         "limits": dict(launch.rlimits),
+        "memory_bytes": spec.limits.memory_bytes,
     }
 
 

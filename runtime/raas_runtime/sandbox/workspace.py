@@ -42,11 +42,12 @@ class SandboxWorkspace:
         A wrong name, wrong arguments, a failing or overlong action are observations with `error` set. A cancel
         interrupts the action. An action is never sent twice.
         """
-        fault = json_fault(name, arguments)
-        if fault is not None:
-            return Observation(fault, error=True)
-        header = {"op": "call", "name": name, "arguments": arguments, "timeout": timeout}
-        frame = await self._request(header, patience=timeout + GRACE_SECONDS)
+        try:
+            body = json.dumps(arguments).encode()
+        except (TypeError, ValueError, RecursionError) as error:
+            return Observation(f"{name}: the arguments must be plain JSON values: {error}", error=True)
+        header = {"op": "call", "name": name, "timeout": timeout}
+        frame = await self._request(header, body, patience=timeout + GRACE_SECONDS)
         return Observation(
             text=frame.body.decode("utf-8", "replace"),
             error=frame.header["error"],
@@ -88,15 +89,6 @@ class SandboxWorkspace:
             raise SandboxClosed(f"the {self.runtime} workspace {self.id!r} is closed; open another one")
         assert self._holding.channel is not None
         return checked(await self._holding.channel.request(header, body, patience=patience))
-
-
-def json_fault(name: str, arguments: Any) -> str | None:
-    """Why the arguments cannot be sent; whether they fit the tool is said inside."""
-    try:
-        json.dumps(arguments)
-    except (TypeError, ValueError, RecursionError) as error:
-        return f"{name}: the arguments must be plain JSON values: {error}"
-    return None
 
 
 def checked(frame: Frame) -> Frame:

@@ -15,6 +15,7 @@ from typing import NoReturn
 from raas_runtime.wire.actions import Actions
 from raas_runtime.wire.family import Family, adopt_orphans, die_with_parent, end_descendants, hide
 from raas_runtime.wire.frames import Frame, encode, read_frame, receive_frame
+from raas_runtime.wire.memory_watch import watch_memory
 from raas_runtime.wire.listener import connect_out
 
 __all__ = ["main"]
@@ -71,6 +72,7 @@ class ActionServer:
         loop.add_signal_handler(signal.SIGTERM, leave)
         reader, writer = await asyncio.open_unix_connection(sock=connection)
         async with asyncio.TaskGroup() as group:
+            group.create_task(watch_memory(self._family, self._start.header["memory_bytes"]))
             self._accept(group, self._start, writer)
             while (frame := await next_frame(reader)) is not None:
                 self._accept(group, frame, writer)

@@ -1,5 +1,6 @@
 """What the host can ask of a sandbox: start its tools, call one, run a command, read and write a file."""
 
+import json
 from typing import Any
 
 from raas_runtime.observation import Observation
@@ -48,7 +49,7 @@ class Actions:
         return Frame({"tools": [describe(session) for session in self._tools.values()]})
 
     async def _call(self, frame: Frame) -> Frame:
-        name, arguments = frame.header["name"], frame.header["arguments"]
+        name, arguments = frame.header["name"], json.loads(frame.body)
         session = self._tools.get(name)
         if session is None:
             return observed(Observation(f"unknown tool {name!r}; there are: {self._names()}", error=True))

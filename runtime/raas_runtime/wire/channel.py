@@ -1,12 +1,13 @@
 """The host's end of a running sandbox: requests with ids, several in flight, each sent once."""
 
 import asyncio
+import contextlib
 import itertools
 import socket
 from collections.abc import Mapping
 from typing import Any
 
-from raas_runtime.errors import SandboxDied
+from raas_runtime.errors import SandboxClosed, SandboxDied, SandboxError
 from raas_runtime.wire.frames import Frame, encode, read_frame
 
 __all__ = ["Channel"]
@@ -21,7 +22,7 @@ class Channel:
         self._owner = owner
         self._ids = itertools.count(1)
         self._pending: dict[int, asyncio.Future[Frame]] = {}
-        self._died: str | None = None
+        self._ended: SandboxError | None = None
         self._pump = asyncio.create_task(self._deliver(), name=f"channel of {owner}")
 
     @classmethod
@@ -35,8 +36,8 @@ class Channel:
 
         A cancelled request tells the sandbox to interrupt that action.
         """
-        if self._died is not None:
-            raise SandboxDied(self._died)
+        if self._ended is not None:
+            raise self._gone()
         number = next(self._ids)
         frame = encode({**header, "id": number}, body)
         answer: asyncio.Future[Frame] = asyncio.get_running_loop().create_future()
@@ -47,7 +48,8 @@ class Channel:
                 return await answer
         except TimeoutError as error:
             operation = header.get("op")
-            raise SandboxDied(f"{self._owner} did not answer {operation!r} within {patience:.0f} s") from error
+            self._end(SandboxDied(f"{self._owner} did not answer {operation!r} within {patience:.0f} s"))
+            raise self._gone() from error
         except asyncio.CancelledError:
             self._interrupt(number)
             raise
@@ -55,18 +57,21 @@ class Channel:
             del self._pending[number]
 
     async def finish(self) -> None:
-        """Tell the sandbox to end and wait until its side is closed."""
-        if self._writer.can_write_eof() and not self._writer.is_closing():
-            self._writer.write_eof()
+        """Tell the sandbox to end and wait until its side is closed; pending requests raise SandboxClosed."""
+        self._end(SandboxClosed(f"{self._owner} was closed"))
+        if not self._pump.done():
+            with contextlib.suppress(OSError):  # the sandbox may close at this very moment
+                self._writer.write_eof()
         await asyncio.shield(self._pump)
 
     def close(self) -> None:
         """Give the connection back at once."""
+        self._end(SandboxClosed(f"{self._owner} was closed"))
         self._writer.close()
         self._pump.cancel()
 
     def _interrupt(self, number: int) -> None:
-        if self._died is None:
+        if self._ended is None:
             self._writer.write(encode({"op": "cancel", "target": number}))
 
     async def _deliver(self) -> None:
@@ -77,16 +82,17 @@ class Channel:
                 if waiter is not None and not waiter.done():
                     waiter.set_result(frame)
         except (asyncio.IncompleteReadError, OSError) as error:
-            self._end(f"{self._owner} died: its connection closed ({type(error).__name__})")
+            self._end(SandboxDied(f"{self._owner} died: its connection closed ({type(error).__name__})"))
         except (ValueError, RecursionError) as error:
-            self._end(f"{self._owner} sent something that is no frame ({error}); it is no longer used")
-        except asyncio.CancelledError:
-            self._end(f"{self._owner} was closed")
-            raise
+            self._end(SandboxDied(f"{self._owner} sent something that is no frame ({error})"))
 
-    def _end(self, reason: str) -> None:
-        self._died = reason
-        self._writer.close()
+    def _end(self, reason: SandboxError) -> None:
+        """Let no request wait any longer; the first reason stands."""
+        self._ended = self._ended or reason
         for waiter in self._pending.values():
             if not waiter.done():
-                waiter.set_exception(SandboxDied(reason))
+                waiter.set_exception(self._gone())
+
+    def _gone(self) -> SandboxError:
+        assert self._ended is not None
+        return type(self._ended)(*self._ended.args)

@@ -21,19 +21,30 @@ class Family:
 
     def __init__(self) -> None:
         self._own: list[Process] = []
+        self._vital: list[Process] = []
 
-    def start(self, argv: Sequence[str], **options: Any) -> Process:
-        """Start a child that its Process reaps; options are those of subprocess.Popen."""
+    def start(self, argv: Sequence[str], *, vital: bool = False, **options: Any) -> Process:
+        """Start a child that its Process reaps; options are those of subprocess.Popen. `vital`: a tool needs it."""
         process = Process(argv, **options)
-        self._own = [*(known for known in self._own if known.exit_code is None), process]
+        self._own = [*running(self._own), process]
+        self._vital = [*running(self._vital), *([process] if vital else [])]
         return process
+
+    def vital_pids(self) -> set[int]:
+        """The children that a tool cannot do without."""
+        return {process.pid for process in running(self._vital)}
 
     def reap_orphans(self) -> None:
         """Reap adopted children that have ended; call it on SIGCHLD."""
-        own = {process.pid for process in self._own if process.exit_code is None}
+        own = {process.pid for process in running(self._own)}
         for pid in children(os.getpid()):
             if pid not in own:
                 os.waitpid(pid, os.WNOHANG)
+
+
+def running(processes: list[Process]) -> list[Process]:
+    """Those that have not ended."""
+    return [process for process in processes if process.exit_code is None]
 
 
 def adopt_orphans() -> None:

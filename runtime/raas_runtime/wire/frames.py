@@ -27,10 +27,12 @@ class Frame(NamedTuple):
 
 
 def encode(header: Mapping[str, Any], body: bytes = b"") -> bytes:
-    """The bytes of one frame; ValueError where the body is over 256 MiB."""
+    """The bytes of one frame; ValueError where the body is over 256 MiB or the header over 1."""
     if len(body) > MAX_BODY_BYTES:
         raise ValueError(f"{len(body)} bytes do not fit a frame of at most {MAX_BODY_BYTES}; send less at once")
     head = json.dumps(header, ensure_ascii=True).encode()
+    if len(head) > MAX_HEADER_BYTES:
+        raise ValueError(f"a header of {len(head)} bytes is over {MAX_HEADER_BYTES}; send the data in the body")
     return LENGTHS.pack(len(head), len(body)) + head + body
 
 

@@ -1,6 +1,7 @@
 """The action server's handle on one kernel process."""
 
 import asyncio
+import contextlib
 import os
 import signal
 import socket
@@ -70,7 +71,8 @@ class Kernel:
         try:
             os.killpg(self._pid, number)
         except ProcessLookupError:
-            os.kill(self._pid, number)  # it has not called setsid yet
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(self._pid, number)  # it does not lead a group yet
 
     def _on_death(self) -> None:
         asyncio.get_running_loop().remove_reader(self._pidfd)

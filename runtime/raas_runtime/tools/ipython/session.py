@@ -10,6 +10,7 @@ from raas_runtime.tools.ipython.cell import CellEnd, run_cell
 from raas_runtime.tools.ipython.kernel import Kernel
 from raas_runtime.tools.ipython.zygote import Zygote
 from raas_runtime.tools.session import ToolSetting
+from raas_runtime.uncut import to_its_end
 
 __all__ = ["IPython"]
 
@@ -60,12 +61,12 @@ class IPython:
 
     async def _run(self, code: str, *, deadline: float, timeout: float) -> Observation:
         if self._kernel.death.done():
-            how = await self._replace_kernel()
+            how = await to_its_end(asyncio.create_task(self._replace_kernel()))
             return Observation(f"[not run: the kernel had {how} and was restarted; {LOST}]", error=True)
         excerpt = Excerpt(self._setting.output_chars)
         end = await run_cell(self._kernel, code, deadline=deadline, feed=excerpt.feed)
         if end.answer is None:
-            how = await self._replace_kernel()
+            how = await to_its_end(asyncio.create_task(self._replace_kernel()))
             note = death_note(how, timed_out=end.timed_out, timeout=timeout)
         else:
             note = f"[interrupted after {timeout:g} s; variables and imports are kept]" if end.timed_out else ""
@@ -74,9 +75,12 @@ class IPython:
     async def _replace_kernel(self) -> str:
         """Put a fresh kernel in the place of one that is no longer of use; how the old one ended."""
         exit_code = await self._kernel.end()
-        if not self._zygote.alive:
+        try:
+            self._kernel = await self._zygote.fork()
+        except ConnectionError:
+            self._zygote.close()
             self._zygote = await Zygote.start(self._setting)
-        self._kernel = await self._zygote.fork()
+            self._kernel = await self._zygote.fork()
         if exit_code is None:
             return "died with its zygote"
         return f"died of signal {-exit_code}" if exit_code < 0 else f"exited with code {exit_code}"

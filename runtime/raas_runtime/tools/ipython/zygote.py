@@ -43,6 +43,7 @@ class Zygote:
             arguments = [setting.library, str(theirs.fileno()), str(setting.output_chars), *setting.preload]
             process = setting.family.start(
                 [sys.executable, "-I", "-X", "utf8", "-c", BOOT, *arguments],
+                vital=True,
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
                 pass_fds=[theirs.fileno()],
@@ -53,11 +54,6 @@ class Zygote:
         if "fault" in ready:
             raise ToolFault(ready["fault"])
         return zygote
-
-    @property
-    def alive(self) -> bool:
-        """Whether it can still fork."""
-        return self._process.exit_code is None
 
     async def fork(self) -> Kernel:
         """A fresh kernel; ConnectionError where the zygote is gone."""

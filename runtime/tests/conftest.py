@@ -1,0 +1,39 @@
+"""Every test runs in real sandboxes: on `local` everywhere, on bubblewrap where it works."""
+
+import asyncio
+import os
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager
+from pathlib import Path
+
+import pytest
+
+from raas_runtime import Bubblewrap, Local, SandboxSpec, SandboxWorkspace
+
+
+@pytest.fixture(scope="session")
+def bubblewrap_refusal() -> str | None:
+    """Why bubblewrap cannot be tested here."""
+    probe = asyncio.run(Bubblewrap().probe())
+    return None if probe.available else probe.reason
+
+
+@pytest.fixture
+def bubblewrap(bubblewrap_refusal: str | None) -> Bubblewrap:
+    if bubblewrap_refusal is not None:
+        pytest.skip(bubblewrap_refusal)
+    return Bubblewrap()
+
+
+@pytest.fixture(params=["local", "bubblewrap"])
+def runtime(request: pytest.FixtureRequest) -> Local | Bubblewrap:
+    if request.param == "local":
+        return Local()
+    found: Bubblewrap = request.getfixturevalue("bubblewrap")
+    return found
+
+
+@pytest.fixture
+async def workspace(runtime: Local | Bubblewrap) -> AsyncIterator[SandboxWorkspace]:
+    async with runtime.open_workspace(SandboxSpec(), tools=["ipython"]) as opened:
+        yield opened
