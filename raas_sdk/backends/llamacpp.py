@@ -20,6 +20,9 @@ __all__ = ["LlamacppWire"]
 
 REASONS: dict[str, FinishReason] = {"eos": "stop", "word": "stop", "limit": "length", "none": "abort"}
 
+FIELDS = ("tokens", "completion_probabilities", "stop_type", "tokens_evaluated", "truncated", "error")
+"""What the answer is asked to hold; left to itself it repeats the whole prompt as text every turn."""
+
 
 class LlamacppWire:
     """llama.cpp and what embeds it. Probabilities it leaves out are NaN, with a note."""
@@ -32,7 +35,8 @@ class LlamacppWire:
         _check_prompt(answer, len(request.prompt_ids))
         token_ids = checked_ids(answer.get("tokens"), field="tokens")
         logprobs, gap = aligned_logprobs(answer.get("completion_probabilities"), token_ids)
-        notes = [gap, overrun_note(token_ids, request.stop_token_ids)]
+        full = "the reply filled the server's context" if answer.get("truncated") is True else None
+        notes = [gap, full, overrun_note(token_ids, request.stop_token_ids)]
         return Generation(
             token_ids=token_ids,
             logprobs=logprobs,
@@ -61,6 +65,7 @@ def body_of(request: GenerateRequest) -> dict[str, Any]:
         "return_tokens": True,
         "cache_prompt": True,
         "stream": False,
+        "response_fields": FIELDS,
         **asked,
     }
 

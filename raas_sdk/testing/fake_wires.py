@@ -113,14 +113,17 @@ class FakeLlamacpp:
     def answer(self, call: FakeCall, logprobs: "Sequence[Any] | None") -> dict[str, Any]:
         given = [] if logprobs is None else _entries(call, logprobs, key="id")
         stop_type = {"stop": "eos", "length": "limit", "abort": "none"}[call.finish_reason]
-        return {
+        body = {
             "content": "",
             "tokens": list(call.response_ids),
             "completion_probabilities": given,
             "stop_type": stop_type,
             "tokens_evaluated": len(call.prompt_ids),
             "tokens_predicted": len(call.response_ids),
+            "truncated": False,
         }
+        wanted = call.params.get("response_fields", body)
+        return {name: value for name, value in body.items() if name in wanted}
 
     def too_long(self, asked: Asked, context: int) -> dict[str, Any]:
         text = f"request ({len(asked.prompt_ids)} tokens) exceeds the available context size ({context} tokens)"
