@@ -8,6 +8,8 @@ from typing import Any, NamedTuple
 __all__ = ["JsonFault", "JsonValue", "read_json", "read_json_at"]
 
 
+DEEPEST = 200
+ESCAPED_SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
 SPACE = re.compile(r"\s*")
 
 
@@ -33,6 +35,10 @@ def read_json_at(text: str, start: int) -> JsonValue:
         raise JsonFault(f"{error.msg} near {near!r}") from error
     except ValueError as error:
         raise JsonFault(str(error)) from error
+    if _deeper_than(value, DEEPEST):
+        raise JsonFault("it is nested too deeply")
+    if ESCAPED_SURROGATE.search(text, start, end) and _has_lone_surrogate(value):
+        raise JsonFault("it holds half of a surrogate pair, which is no character")
     return JsonValue(value, end)
 
 
@@ -42,6 +48,29 @@ def read_json(text: str) -> Any:
     if text[end:].strip():
         raise JsonFault(f"extra text after the value: {text[end:].strip()[:60]!r}")
     return value
+
+
+def _has_lone_surrogate(value: Any) -> bool:
+    try:
+        json.dumps(value, ensure_ascii=False).encode()
+    except UnicodeEncodeError:
+        return True
+    return False
+
+
+def _deeper_than(value: Any, levels: int) -> bool:
+    row = [value]
+    for _ in range(levels):
+        if not row:
+            return False
+        row = [item for part in row for item in _items(part)]
+    return bool(row)
+
+
+def _items(part: Any) -> list[Any]:
+    if isinstance(part, dict):
+        return list(part.values())
+    return part if isinstance(part, list) else []
 
 
 def _finite(text: str) -> float:

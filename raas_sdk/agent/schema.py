@@ -49,8 +49,14 @@ def _object(value: Mapping[str, Any], schema: Mapping[str, Any], *, where: str) 
     unknown = [name for name in value if name not in known]
     if unknown and schema.get("additionalProperties") is False:
         raise SchemaFault(f"unknown argument {unknown[0]!r}; known: {', '.join(known) or 'none'}")
-    inner = "argument {!r}" if where == "arguments" else where + ".{}"
-    return {name: fitted(item, known.get(name) or {}, where=inner.format(name)) for name, item in value.items()}
+    return {
+        name: fitted(item, known[name], where=_inside(where, name)) if known.get(name) else item
+        for name, item in value.items()
+    }
+
+
+def _inside(where: str, name: str) -> str:
+    return f"argument {name!r}" if where == "arguments" else f"{where}.{name}"
 
 
 def _any_of(value: Any, choices: list[Mapping[str, Any]], *, where: str) -> Any:
