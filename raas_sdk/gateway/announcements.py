@@ -7,9 +7,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
 
-from pluggy import HookImpl
-
-from raas_sdk.hooks import Plugins
+from raas_sdk.hooks import Listener, Plugins
 from raas_sdk.hooks.validation import ANNOUNCEMENTS
 
 __all__ = ["Announcements"]
@@ -63,9 +61,9 @@ class Announcements:
                 for listener in self._listeners[hook]:
                     await asyncio.to_thread(self._call, listener, facts)
 
-    def _call(self, listener: HookImpl, facts: dict[str, Any]) -> None:
+    def _call(self, listener: Listener, facts: dict[str, Any]) -> None:
         try:
-            listener.function(*(facts[name] for name in listener.argnames))
+            listener.hear(facts)
         except (Exception, SystemExit):
             self.failed += 1
-            log.exception("a listener failed", extra={"plugin": listener.plugin_name})
+            log.exception("a listener failed", extra={"plugin": listener.plugin})

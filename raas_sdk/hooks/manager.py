@@ -6,13 +6,14 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
-from pluggy import HookCaller, HookImpl, PluginManager
+from pluggy import HookCaller, PluginManager
 from pydantic import BaseModel
 
 from raas_sdk.errors import PluginRefused
 from raas_sdk.hooks import defaults, hookspecs
 from raas_sdk.hooks.discovery import Candidate, find_candidates
 from raas_sdk.hooks.handler import TaskHandler
+from raas_sdk.hooks.listener import Listener
 from raas_sdk.hooks.registry import RouteTable
 from raas_sdk.hooks.route import InnermostWrapper, Route
 from raas_sdk.hooks.validation import HOOKS, ROUTED, check_hooks, data_sources_of, register, settings_of
@@ -58,10 +59,10 @@ class Plugins:
         others = [obj for name, obj in self.manager.list_name_plugin() if name != plugin]
         return self.manager.subset_hook_caller(hook, others)
 
-    def listeners(self, hook: str) -> list[HookImpl]:
+    def listeners(self, hook: str) -> list[Listener]:
         """The implementations of an announcement hook, to be called one at a time."""
         caller: HookCaller = getattr(self.manager.hook, hook)
-        return list(caller.get_hookimpls())
+        return [Listener(implementation) for implementation in caller.get_hookimpls()]
 
 
 def load_plugins(settings: Settings) -> Plugins:
