@@ -17,6 +17,7 @@ from raas_sdk.engine.record import bare_result
 from raas_sdk.engine.renderers import RendererShelf
 from raas_sdk.engine.runner import Runner
 from raas_sdk.engine.runtimes import RuntimeChooser
+from raas_sdk.engine.task_set import TaskSet
 from raas_sdk.engine.transport import Channel
 from raas_sdk.hooks import Plugins
 from raas_sdk.job import Job, Stage
@@ -33,7 +34,7 @@ log = logging.getLogger(__name__)
 class Engine(Listener):
     """Takes jobs as long as it has credit, answers each with exactly one result. Use `Engine.open`."""
 
-    def __init__(self, services: AttemptServices, channel: Channel, tasks: asyncio.TaskGroup, *, name: str) -> None:
+    def __init__(self, services: AttemptServices, channel: Channel, tasks: TaskSet, *, name: str) -> None:
         self._services = services
         self._channel = channel
         self._tasks = tasks
@@ -71,7 +72,7 @@ class Engine(Listener):
                 renderer=shelf.for_job,
                 listener=Listener(),
             )
-            tasks = await stack.enter_async_context(asyncio.TaskGroup())
+            tasks = await stack.enter_async_context(TaskSet())
             engine = cls(services, channel, tasks, name="engine-0")
             services.listener = engine
             stack.push_async_callback(engine._shut_down)

@@ -12,6 +12,7 @@ from raas_sdk.backends.client import BackendClient
 from raas_sdk.backends.pool import BackendPool
 from raas_sdk.engine import messages as m
 from raas_sdk.engine.record import bare_result
+from raas_sdk.engine.task_set import TaskSet
 from raas_sdk.engine.transport import Channel
 from raas_sdk.errors import BackendFault, NoBackend, NotStarted, PluginUnavailable, QueueFull
 from raas_sdk.gateway.admission import Submission
@@ -47,7 +48,7 @@ class Gateway:
         self._channel = channel
         self._queue: deque[JobRecord] = deque()
         self._credit = 0
-        self._tasks: asyncio.TaskGroup | None = None
+        self._tasks: TaskSet | None = None
         self._probe_client: BackendClient | None = None
 
     @classmethod
@@ -58,7 +59,7 @@ class Gateway:
         async with AsyncExitStack() as stack:
             gateway._probe_client = await stack.enter_async_context(BackendClient())
             await stack.enter_async_context(gateway.announcements.speaking())
-            gateway._tasks = await stack.enter_async_context(asyncio.TaskGroup())
+            gateway._tasks = await stack.enter_async_context(TaskSet())
             stack.callback(gateway.desk.close)
             channel.on_message(gateway._receive)
             try:
