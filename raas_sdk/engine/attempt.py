@@ -2,14 +2,14 @@
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Callable, Coroutine
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from raas_sdk.backends.client import BackendClient
 from raas_sdk.engine.clock import JobClock
-from raas_sdk.engine.conversation import LeasedPolicy
+from raas_sdk.engine.conversation import LeasedConversation, LeasedPolicy
 from raas_sdk.engine.host import HostServices, PluginHost
 from raas_sdk.engine.leases import LeaseBroker
 from raas_sdk.engine.owned_workspace import SoftEnd
@@ -20,7 +20,7 @@ from raas_sdk.job import Job, Stage
 from raas_sdk.policy import Turn
 from raas_sdk.reward import Reward
 from raas_sdk.tokens import Renderer
-from raas_sdk.trajectory import Trajectory
+from raas_sdk.trajectory import Segment, Trajectory
 from raas_sdk.workspace import Workspace
 
 __all__ = ["Attempt", "AttemptServices", "Listener", "StageFault"]
@@ -91,7 +91,7 @@ class Attempt:
             return Trajectory(submission=self.submission)
         talks = self.policy.conversations
         return Trajectory(
-            segments=tuple(segment for talk in talks for segment in talk.ledger.segments()),
+            segments=tuple(_segments(talks)),
             messages=tuple(message for talk in talks for message in talk.messages),
             tools=talks[0].tools if talks else (),
             num_turns=self.policy.turns,
@@ -222,3 +222,13 @@ class Attempt:
             return f"limit_{self.policy.limit_reason}"
         talks = self.policy.conversations
         return talks[-1].finish_reason if talks else None
+
+
+def _segments(talks: Sequence[LeasedConversation]) -> Iterator[Segment]:
+    """The segments of all conversations; `message_index` counts over the messages of all of them."""
+    before = 0
+    for talk in talks:
+        for segment in talk.ledger.segments():
+            spans = tuple(replace(span, message_index=span.message_index + before) for span in segment.turns)
+            yield replace(segment, turns=spans) if before else segment
+        before += len(talk.messages)
