@@ -2,12 +2,14 @@
 
 import hashlib
 from collections.abc import Mapping
+from functools import cached_property
 from typing import Any
 
 import msgspec
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from raas_sdk.errors import BadInstance
+from raas_sdk.json_data import json_copy
 
 __all__ = ["Instance"]
 
@@ -26,6 +28,7 @@ class Instance(BaseModel):
         """Read a JSON object; raise BadInstance that names the field at fault."""
         if not isinstance(payload, Mapping):
             raise BadInstance(f"an instance must be a JSON object, not {type(payload).__name__}")
+        payload = _plain(payload)
         source = payload.get("data_source", default_data_source)
         if source is None:
             raise BadInstance("the instance has no 'data_source'; add it or start with --default-data-source")
@@ -36,22 +39,32 @@ class Instance(BaseModel):
         except ValidationError as error:
             raise BadInstance(_first_fault(error)) from error
 
-    @property
+    @cached_property
     def digest(self) -> str:
         """SHA-256 (hex) of the canonical JSON of the payload: sorted keys, no white space."""
-        canonical = msgspec.json.encode(self.payload, order="deterministic")
-        return hashlib.sha256(canonical).hexdigest()
+        return _sha256(self.payload)
+
+
+def _plain(payload: Mapping[str, Any]) -> dict[str, Any]:
+    try:
+        plain: dict[str, Any] = json_copy(dict(payload))
+    except ValueError as error:
+        raise BadInstance(f"the instance is {error}") from error
+    return plain
+
+
+def _sha256(payload: Mapping[str, Any]) -> str:
+    return hashlib.sha256(msgspec.json.encode(payload, order="deterministic")).hexdigest()
 
 
 def _composed_id(source: object, payload: Mapping[str, Any]) -> str:
+    """Name, split and index where they tell instances apart, else a digest: a split alone does not."""
     extra = payload.get("extra_info")
     extra = extra if isinstance(extra, Mapping) else {}
-    parts = [extra.get(key) for key in ("name", "split", "index")]
-    known = [str(part) for part in parts if part is not None]
-    if known:
-        return "-".join([str(source), *known])
-    canonical = msgspec.json.encode(payload, order="deterministic")
-    return f"{source}-{hashlib.sha256(canonical).hexdigest()[:16]}"
+    parts = {key: extra[key] for key in ("name", "split", "index") if isinstance(extra.get(key), str | int)}
+    if "index" in parts or "name" in parts:
+        return "-".join([str(source), *(str(part) for part in parts.values())])
+    return f"{source}-{_sha256(payload)[:16]}"
 
 
 def _as_text(value: object) -> object:

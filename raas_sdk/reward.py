@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from raas_sdk.errors import PluginFault
+from raas_sdk.json_data import json_copy
 
 __all__ = ["RESOLVED_ABOVE", "Reward"]
 
@@ -34,11 +35,25 @@ class Reward:
         return self.value if self.accuracy is None else self.accuracy
 
     def checked(self) -> "Reward":
-        """Return self, or raise PluginFault if it is not a finite number within its range."""
-        if isinstance(self.value, bool) or not isinstance(self.value, int | float):
-            raise PluginFault(f"reward value must be a number, got {self.value!r}", code="bad_reward")
-        low, high = self.range
-        if not math.isfinite(self.value) or not low <= self.value <= high:
-            fault = f"reward {self.value!r} lies outside its range [{low:g}, {high:g}]; declare range=(low, high)"
-            raise PluginFault(fault, code="bad_reward")
+        """Return self, or raise PluginFault for a value outside its range or anything that is no plain data."""
+        try:
+            low, high = (_number("range", bound) for bound in self.range)
+            if not low <= _number("value", self.value) <= high:
+                fault = f"{self.value!r} lies outside its range [{low:g}, {high:g}]; declare range=(low, high)"
+                raise ValueError(fault)
+            if self.accuracy is not None:
+                _number("accuracy", self.accuracy)
+            if not isinstance(self.resolved, bool | None):
+                raise ValueError(f"resolved must be a boolean or None, got {self.resolved!r:.80}")
+            for name, value in dict(self.parts).items():
+                _number(f"part {name!r}", value)
+            json_copy(dict(self.detail))
+        except (TypeError, ValueError, OverflowError) as error:
+            raise PluginFault(f"reward: {error}", code="bad_reward") from error
         return self
+
+
+def _number(name: str, value: object) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+        raise ValueError(f"{name} must be a finite number, got {value!r:.80}")
+    return value

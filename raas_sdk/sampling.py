@@ -70,7 +70,7 @@ def _checked(key: str, value: Any) -> Any:
     if key == "enable_thinking":
         return _of_kind(key, value, bool)
     if key in ("seed", "top_k"):
-        return _of_kind(key, value, int)
+        return _in_int64(key, _of_kind(key, value, int))
     number = float(_of_kind(key, value, int | float))
     low, high = RANGES[key]
     if not math.isfinite(number) or not low <= number <= high:
@@ -78,7 +78,13 @@ def _checked(key: str, value: Any) -> Any:
     return number
 
 
+def _in_int64(key: str, value: int) -> int:
+    if not -(2**63) <= value < 2**63:
+        raise BadSampling(f"{key!r} must fit 64 bits, got {value!r:.80}")
+    return value
+
+
 def _of_kind(key: str, value: Any, kind: Any) -> Any:
     if not isinstance(value, kind) or (isinstance(value, bool) and kind is not bool):
-        raise BadSampling(f"{key!r} has the wrong type: {value!r}")
+        raise BadSampling(f"{key!r} has the wrong type: {value!r:.80}")
     return value

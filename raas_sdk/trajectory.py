@@ -65,11 +65,11 @@ class Segment:
         return sum(1 for mask, value in pairs if mask and not (math.isfinite(value) and value > -1e4))
 
     def to_wire(self, *, binary: bool = False) -> dict[str, Any]:
-        """Plain data for JSON (lists) or, with `binary`, little-endian bytes <i4, u1 and <f4."""
+        """Plain data for JSON (lists, None for NaN) or, with `binary`, little-endian bytes <i4, u1 and <f4."""
         row: dict[str, Any] = {"prompt_len": self.prompt_len, "logprobs_mode": self.logprobs_mode}
         for name in TYPECODES:
             values: array[Any] = getattr(self, name)
-            row[name] = values.tobytes() if binary else values.tolist()
+            row[name] = values.tobytes() if binary else _json_list(values)
         row["versions"] = [list(run) for run in self.versions]
         row["turns"] = [span_to_wire(span) for span in self.turns]
         return row
@@ -138,6 +138,12 @@ def span_to_wire(span: TurnSpan) -> dict[str, Any]:
     """A span as plain data; what does not apply is left out."""
     values = {field.name: getattr(span, field.name) for field in fields(span)}
     return {name: value for name, value in values.items() if value is not None and value is not False}
+
+
+def _json_list(values: "array[Any]") -> list[Any]:
+    if values.typecode != "f":
+        return values.tolist()
+    return [value if math.isfinite(value) else None for value in values]
 
 
 def _array(code: str, values: bytes | Sequence[Any]) -> "array[Any]":

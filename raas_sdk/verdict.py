@@ -20,16 +20,18 @@ OUTCOMES = {
 
 
 def classify(error: BaseException, *, stage: str) -> Failure:
-    """Read the failure off an exception or the causes behind it; without a sign it is a task fault."""
+    """Read the failure off an exception, the causes behind it or the members of a group.
+
+    Without a sign it is a task fault.
+    """
     marked = next((e for e in _chain(error) if getattr(e, "raas_kind", None) in KINDS), None)
-    shown = error if str(error) else repr(error)
     return Failure(
         stage=stage,
         kind="task" if marked is None else str(getattr(marked, "raas_kind")),  # noqa: B009
         code=type(error).__name__ if marked is None else str(getattr(marked, "code", "error")),
-        message=f"{type(error).__name__}: {shown}"[:4000],
+        message=f"{type(error).__name__}: {_shown(error)}"[:4000],
         retryable=bool(getattr(marked, "retryable", False)),
-        traceback="".join(traceback.format_exception(error, limit=-12))[-8000:],
+        traceback=_traceback(error),
     )
 
 
@@ -53,8 +55,25 @@ def mask_reason(outcome: Outcome, reward: Reward | None, trajectory: Trajectory)
 
 def _chain(error: BaseException) -> Iterator[BaseException]:
     seen: set[int] = set()
-    link: BaseException | None = error
-    while link is not None and id(link) not in seen:
+    links: list[BaseException | None] = [error]
+    while links:
+        link = links.pop(0)
+        if link is None or id(link) in seen:
+            continue
         seen.add(id(link))
         yield link
-        link = link.__cause__
+        links += [*(link.exceptions if isinstance(link, BaseExceptionGroup) else ()), link.__cause__]
+
+
+def _shown(error: BaseException) -> str:
+    """The text of a foreign exception, whose own __str__ may be broken."""
+    try:
+        text = str(error) or repr(error)
+    except Exception as second:  # noqa: BLE001 - foreign code; what it raised is shown in its place
+        text = f"its text cannot be shown: {type(second).__name__}"
+    return text.encode(errors="replace").decode()
+
+
+def _traceback(error: BaseException) -> str:
+    shown = "".join(traceback.format_exception(error, limit=-12))[-8000:]
+    return shown.encode(errors="replace").decode()
