@@ -7,8 +7,8 @@ from fractions import Fraction
 from raas_math.grading.doubt import Doubt
 from raas_math.grading.expression import Apply, Expression, Number
 from raas_math.grading.region import is_region, region, same_regions
-from raas_math.grading.relation import label, same_relations, value_of
-from raas_math.grading.sameness import same
+from raas_math.grading.relation import behind, label, same_relations
+from raas_math.grading.sameness import Sameness
 from raas_math.grading.structure import (
     Based,
     Bracketed,
@@ -26,14 +26,15 @@ from raas_math.grading.structure import (
 
 __all__ = ["Comparison"]
 
-MOST_COMPARISONS = 3_000
+MOST_COMPARISONS = 1_500
+ABOUT = 0.02  # a rounded claim behind an exact value, as in 22/7 ~ 3.14
 
 
 class Comparison:
     """Compares an answer with a gold; the number of values it looks at is bounded."""
 
     def __init__(self, *, rel_tolerance: float) -> None:
-        self.rel_tolerance = rel_tolerance
+        self.sameness = Sameness(rel_tolerance)
         self.done = 0
 
     def equal(self, answer: Structure, gold: Structure) -> bool:
@@ -51,11 +52,12 @@ class Comparison:
         return self.plain(answer, gold)
 
     def regions(self, answer: Structure, gold: Structure) -> bool:
-        left, right = region(answer), region(gold)
+        order = self.sameness.order
+        left, right = region(answer, order), region(gold, order)
         if left is not None and right is not None:
-            return same_regions(left, right)
+            return same_regions(left, right, order)
         if isinstance(answer, Relation) and isinstance(gold, Relation):
-            return same_relations(answer, gold)
+            return same_relations(answer, gold, self.sameness)
         if isinstance(answer, Listing | Union) and isinstance(gold, Listing | Union):
             return type(answer) is type(gold) and self.unordered(_items(answer), _items(gold))
         return False
@@ -64,13 +66,25 @@ class Comparison:
         if isinstance(answer, Relation) and isinstance(gold, Relation):
             labels = label(answer), label(gold)
             if labels[0] is not None and labels[0] == labels[1]:
-                return self.equal(value_of(answer, self.equal), value_of(gold, self.equal))
-            return same_relations(answer, gold)
+                return self.equal(self.value_behind(answer), self.value_behind(gold))
+            return same_relations(answer, gold, self.sameness)
         if isinstance(answer, Relation):
-            return self.equal(value_of(answer, self.equal), gold)
+            return self.equal(self.value_behind(answer), gold)
         if isinstance(gold, Relation):
-            return self.equal(answer, value_of(gold, self.equal))
+            return self.equal(answer, self.value_behind(gold))
         return False
+
+    def value_behind(self, relation: Relation) -> Structure:
+        """The value behind the label, once every further side of the chain agrees with it."""
+        found = behind(relation)
+        for sign, side in found.claims:
+            about = sign == "~" and isinstance(side, Value) and isinstance(found.value, Value)
+            if not (self.about(side, found.value) if about else self.equal(side, found.value)):
+                raise Doubt("inconsistent")
+        return found.value
+
+    def about(self, rounded: Structure, value: Structure) -> bool:
+        return self.sameness.about(_node(rounded), _node(value), ABOUT)
 
     def plain(self, answer: Structure, gold: Structure) -> bool:
         match answer, gold:
@@ -110,7 +124,7 @@ class Comparison:
         return self.close(_scaled(answer.node, answer.unit.size / gold.unit.size), gold.node)
 
     def close(self, answer: Expression, gold: Expression) -> bool:
-        return same(answer, gold, rel_tolerance=self.rel_tolerance)
+        return self.sameness.same(answer, gold)
 
     def ordered(self, answer: tuple[Structure, ...] | None, gold: tuple[Structure, ...] | None) -> bool:
         if answer is None or gold is None or len(answer) != len(gold):
@@ -244,10 +258,10 @@ def _named_items(structure: Structure) -> tuple[Structure, ...] | None:
 
 def _by_name(items: tuple[Structure, ...]) -> tuple[Structure, ...] | None:
     """The values of labelled items, sorted by label; None when an item has no label or shares one."""
-    named = [(label(item) or "", value_of(item)) for item in items if isinstance(item, Relation)]
-    if len(named) != len(items) or not all(name for name, _ in named):
+    named = [(label(item) or "", behind(item)) for item in items if isinstance(item, Relation)]
+    if len(named) != len(items) or not all(name and not found.claims for name, found in named):
         return None
-    return tuple(value for _, value in sorted(named, key=lambda pair: pair[0]))
+    return tuple(found.value for _, found in sorted(named, key=lambda pair: pair[0]))
 
 
 def _stem(item: Structure) -> str:

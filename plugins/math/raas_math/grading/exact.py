@@ -7,25 +7,25 @@ from fractions import Fraction
 
 from raas_math.grading.doubt import Doubt
 from raas_math.grading.expression import Apply, Expression, Number
+from raas_math.grading.work import Work
 
 __all__ = ["exact"]
 
-MOST_BITS = 150_000
-WORK_BITS = 6_000_000
+MOST_BITS = 100_000
 LARGEST_FACTORIAL = 5_000
 
 
-def exact(node: Expression) -> Fraction | None:
+def exact(node: Expression, work: Work) -> Fraction | None:
     """The rational value; None when it is irrational, symbolic, undefined or not recognised as rational.
 
-    Sizes are estimated before anything is multiplied: a value beyond 150,000 bits raises `Doubt`.
+    Sizes are estimated before anything is multiplied: a value beyond 100,000 bits raises `Doubt`.
     """
-    return _Rational().value(node)
+    return _Rational(work).value(node)
 
 
 class _Rational:
-    def __init__(self) -> None:
-        self.work = 0
+    def __init__(self, work: Work) -> None:
+        self.work = work
 
     def value(self, node: Expression) -> Fraction | None:
         if isinstance(node, Number):
@@ -44,8 +44,8 @@ class _Rational:
 
     def counted(self, value: Fraction) -> Fraction:
         bits = value.numerator.bit_length() + value.denominator.bit_length()
-        self.work += bits
-        if bits > MOST_BITS or self.work > WORK_BITS:
+        self.work.spend(bits * bits // 100)
+        if bits > MOST_BITS:
             raise Doubt("too_large")
         return value
 

@@ -99,10 +99,11 @@ def _choice(answer: str, gold: str, *, any_letter: bool) -> str:
 
 def _compared(answer: str, gold: str, rel_tolerance: float) -> str:
     failed: Doubt | None = None
+    comparison = Comparison(rel_tolerance=rel_tolerance)
     for wanted in readings(gold):
         for said in readings(answer):
             try:
-                if Comparison(rel_tolerance=rel_tolerance).equal(said, wanted):
+                if comparison.equal(said, wanted):
                     return "equal"
             except Doubt as doubt:
                 failed = doubt

@@ -13,6 +13,7 @@ from mpmath.ctx_mp import MPContext  # type: ignore[import-untyped]
 
 from raas_math.grading.doubt import Doubt
 from raas_math.grading.expression import Expression, Number, Symbol
+from raas_math.grading.work import Work
 
 __all__ = ["Numeric"]
 
@@ -24,13 +25,15 @@ PLAIN = {
     "arcsin": "asin", "arccos": "acos", "arctan": "atan", "arccot": "acot", "sinh": "sinh", "cosh": "cosh",
     "tanh": "tanh", "coth": "coth",
 }  # fmt: skip
+CHEAP = frozenset({"add", "mul", "neg", "div", "abs", "percent", "degree"})
 UNKNOWN_BASE = Fraction(7_389_113, 1_004_527)  # \log without a base: identities hold in any, values in none
 
 
 class Numeric:
     """Evaluates with its own context, so threads share nothing; `scale` and `lossy` say how far to trust a sum."""
 
-    def __init__(self) -> None:
+    def __init__(self, work: Work) -> None:
+        self.work = work
         self.ctx: Any = MPContext()
         self.point: Mapping[str, Fraction] = {}
         self.scale: Any = 0
@@ -58,6 +61,7 @@ class Numeric:
         if not node.args:
             return self._constant(node.op)
         args = [self._value(arg) for arg in node.args]
+        self.work.spend(self.ctx.prec**2 if node.op not in CHEAP else self.ctx.prec)
         if node.op in PLAIN:
             self._small_angle(args[0])
             return getattr(self.ctx, PLAIN[node.op])(args[0])

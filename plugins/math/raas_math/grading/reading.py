@@ -153,10 +153,9 @@ class _Reader:
             return self.inner(builder[1])
         if opener in ("\\{", "{"):
             return Listing(self.items(inside), braces=True) if closer in ("\\}", "}") else None
-        items = self.items(inside)
-        if len(items) == 1:
+        if len(pieces(inside, COMMA)) == 1:
             return self.inner(inside) if (opener, closer) in (("(", ")"), ("[", "]")) else None
-        return Bracketed(opener, items, closer)
+        return Bracketed(opener, self.items(inside), closer)
 
     def items(self, inside: str) -> tuple[Structure, ...]:
         parts = pieces(inside, COMMA)

@@ -2,31 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cmp_to_key
 
 from raas_math.grading.doubt import Doubt
 from raas_math.grading.expression import Apply, Expression, Symbol, symbols
-from raas_math.grading.sameness import order
+from raas_math.grading.span import Order, Span, intersected, merged, same_span
 from raas_math.grading.structure import Bracketed, Listing, Relation, Structure, Union, Value, Words
 
-__all__ = ["Region", "Span", "is_region", "region", "same_regions"]
+__all__ = ["Region", "is_region", "region", "same_regions"]
 
 INFINITY = Apply("inf")
 MINUS_INFINITY = Apply("neg", (INFINITY,))
 FLIPPED = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
 MOST_SPANS = 40
-
-
-@dataclass(frozen=True, slots=True)
-class Span:
-    """From `low` to `high`, each end in it or not."""
-
-    low: Expression
-    high: Expression
-    low_closed: bool = False
-    high_closed: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,13 +45,13 @@ def is_region(structure: Structure) -> bool:
     return False
 
 
-def region(structure: Structure) -> Region | None:
+def region(structure: Structure, order: Order) -> Region | None:
     """The set it says, or None when it says no set of reals of one unknown."""
     match structure:
         case Relation():
-            return _from_relation(structure)
+            return _from_relation(structure, order)
         case Union(parts=parts):
-            return _joined([region(part) for part in parts], _united)
+            return _joined([region(part, order) for part in parts])
         case Bracketed(opener=("(" | "[") as opener, items=(low, high), closer=(")" | "]") as closer):
             ends = _end(low), _end(high)
             if ends[0] is None or ends[1] is None:
@@ -72,36 +60,21 @@ def region(structure: Structure) -> Region | None:
         case Listing(items=items, braces=True) if not is_region(structure):
             return _points(items)
         case Listing(items=items, joint=joint):
-            return _joined([region(item) for item in items], _intersected if joint else _united)
+            return _joined([region(item, order) for item in items], order if joint else None)
         case Words(text="\\reals"):
             return Region((EVERYTHING,))
     return None
 
 
-def same_regions(left: Region, right: Region) -> bool:
+def same_regions(left: Region, right: Region, order: Order) -> bool:
     """True when both hold the same numbers; different unknowns make them different."""
     if left.name and right.name and left.name != right.name:
         return False
     if len(left.spans) > 1 or len(right.spans) > 1:
-        left, right = Region(_merged(left.spans)), Region(_merged(right.spans))
+        left, right = Region(merged(left.spans, order)), Region(merged(right.spans, order))
     if len(left.spans) != len(right.spans):
         return False
-    return all(_same_span(one, other) for one, other in zip(left.spans, right.spans, strict=True))
-
-
-def _same_span(one: Span, other: Span) -> bool:
-    if (one.low_closed, one.high_closed) != (other.low_closed, other.high_closed):
-        return False
-    return _same_end(one.low, other.low) and _same_end(one.high, other.high)
-
-
-def _same_end(one: Expression, other: Expression) -> bool:
-    try:
-        return order(one, other) == 0
-    except Doubt as doubt:
-        if doubt.reason == "undecided":
-            return False
-        raise
+    return all(same_span(one, other, order) for one, other in zip(left.spans, right.spans, strict=True))
 
 
 def _end(structure: Structure) -> Expression | None:
@@ -123,9 +96,9 @@ def _points(items: tuple[Structure, ...]) -> Region | None:
     return Region(tuple(_point(end) for end in known)) if len(known) == len(ends) else None
 
 
-def _from_relation(relation: Relation) -> Region | None:
+def _from_relation(relation: Relation, order: Order) -> Region | None:
     if relation.signs == ("in",):
-        found, side = region(relation.sides[1]), relation.sides[0]
+        found, side = region(relation.sides[1], order), relation.sides[0]
         name = side.node.name if isinstance(side, Value) and isinstance(side.node, Symbol) else ""
         return Region(found.spans, name) if found else None
     sides = [_end(side) for side in relation.sides]
@@ -164,69 +137,15 @@ def _ray(end: Expression, sign: str) -> tuple[Span, ...]:
     return ()
 
 
-Combine = Callable[[tuple[Span, ...], tuple[Span, ...]], tuple[Span, ...]]
-
-
-def _joined(parts: list[Region | None], combine: Combine) -> Region | None:
+def _joined(parts: list[Region | None], order: Order | None = None) -> Region | None:
+    """All parts as one region; with an order, what lies in all of them."""
     known = [part for part in parts if part is not None]
     names = {part.name for part in known if part.name}
     if len(known) < len(parts) or len(names) > 1:
         return None
     spans = known[0].spans
     for part in known[1:]:
-        spans = combine(spans, part.spans)
+        spans = intersected(spans, part.spans, order) if order else spans + part.spans
         if len(spans) > MOST_SPANS:
             raise Doubt("too_long")
     return Region(spans, names.pop() if names else "")
-
-
-def _united(left: tuple[Span, ...], right: tuple[Span, ...]) -> tuple[Span, ...]:
-    return left + right
-
-
-def _intersected(left: tuple[Span, ...], right: tuple[Span, ...]) -> tuple[Span, ...]:
-    found = [_common(one, other) for one in left for other in right]
-    return tuple(span for span in found if span is not None)
-
-
-def _common(one: Span, other: Span) -> Span | None:
-    low, high = order(one.low, other.low), order(one.high, other.high)
-    bottom = one if low > 0 else other
-    top = one if high < 0 else other
-    low_closed = one.low_closed and other.low_closed if low == 0 else bottom.low_closed
-    high_closed = one.high_closed and other.high_closed if high == 0 else top.high_closed
-    span = Span(bottom.low, top.high, low_closed, high_closed)
-    return None if _is_empty(span) else span
-
-
-def _is_empty(span: Span) -> bool:
-    turn = order(span.low, span.high)
-    return turn > 0 or (turn == 0 and not (span.low_closed and span.high_closed))
-
-
-def _merged(spans: tuple[Span, ...]) -> tuple[Span, ...]:
-    """The spans in order, touching and overlapping ones made one, empty ones left out."""
-    kept = sorted((span for span in spans if not _is_empty(span)), key=cmp_to_key(_by_low))
-    found: list[Span] = []
-    for span in kept:
-        if found and _touches(found[-1], span):
-            found[-1] = _hull(found[-1], span)
-        else:
-            found.append(span)
-    return tuple(found)
-
-
-def _by_low(one: Span, other: Span) -> int:
-    return order(one.low, other.low) or other.low_closed - one.low_closed
-
-
-def _touches(before: Span, after: Span) -> bool:
-    turn = order(before.high, after.low)
-    return turn > 0 or (turn == 0 and (before.high_closed or after.low_closed))
-
-
-def _hull(before: Span, after: Span) -> Span:
-    turn = order(before.high, after.high)
-    top = before if turn > 0 else after
-    closed = before.high_closed or after.high_closed if turn == 0 else top.high_closed
-    return Span(before.low, top.high, before.low_closed, closed)

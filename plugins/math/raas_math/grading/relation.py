@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from dataclasses import dataclass
 
 from raas_math.grading.doubt import Doubt
 from raas_math.grading.expression import Apply, Expression, Number, Symbol, walk
-from raas_math.grading.sameness import proportion, same
+from raas_math.grading.sameness import Sameness
 from raas_math.grading.structure import Relation, Structure, Unread, Value, Words
 
-__all__ = ["label", "same_relations", "value_of"]
+__all__ = ["Behind", "behind", "label", "same_relations"]
 
-Equal = Callable[[Structure, Structure], bool]
 NAME = re.compile(r"[^\d+*/^<>=-]+")
-ABOUT = 0.02
 
 
 def label(relation: Relation) -> str | None:
@@ -28,32 +26,36 @@ def label(relation: Relation) -> str | None:
     return name
 
 
-def value_of(relation: Relation, equal: Equal | None = None) -> Structure:
-    """The value behind the label; in a chain the first one, if the others agree; raise `Doubt` otherwise."""
+@dataclass(frozen=True, slots=True)
+class Behind:
+    """What stands behind a label: the value, and further sides that claim to be the same, each with its sign."""
+
+    value: Structure
+    claims: tuple[tuple[str, Structure], ...] = ()
+
+
+def behind(relation: Relation) -> Behind:
+    """The value behind the label, the first one of a chain; raise `Doubt` for an equation or an inequality."""
     if not set(relation.signs) <= {"=", "~", "in"}:
         raise Doubt("inequality")
-    sides = list(relation.sides)
+    sides, signs = relation.sides, relation.signs
     if _name(sides[0]) is not None:
-        sides = sides[1:]
+        sides, signs = sides[1:], signs[1:]
     elif len(sides) == 2 and _name(sides[1]) is not None:
-        sides = sides[:1]
+        sides, signs = sides[:1], ()
     elif any(_unknowns(side) for side in sides):
         raise Doubt("equation")
-    first = sides[0]
-    for sign, side in zip(relation.signs[-(len(sides) - 1) :], sides[1:], strict=False):
-        if not _agrees(first, side, sign, equal):
-            raise Doubt("inconsistent")
-    return first
+    return Behind(sides[0], tuple(zip(signs, sides[1:], strict=True)))
 
 
-def same_relations(answer: Relation, gold: Relation) -> bool:
+def same_relations(answer: Relation, gold: Relation, sameness: Sameness) -> bool:
     """True for the same equation or inequality up to a factor and the order of sides."""
     left, right = _difference(answer), _difference(gold)
     if left is None or right is None or left[1] != right[1]:
         return False
-    if same(left[0], right[0]):
+    if sameness.same(left[0], right[0]):
         return True
-    turn = proportion(left[0], right[0])
+    turn = sameness.proportion(left[0], right[0])
     return turn != 0 if left[1] in ("=", "!=") else turn > 0
 
 
@@ -87,12 +89,6 @@ def _spelled(node: Expression) -> str:
 
 def _unknowns(side: Structure) -> bool:
     return not isinstance(side, Value) or any(isinstance(part, Symbol) for part in walk(side.node))
-
-
-def _agrees(first: Structure, other: Structure, sign: str, equal: Equal | None) -> bool:
-    if sign == "~" and isinstance(first, Value) and isinstance(other, Value):
-        return same(other.node, first.node, rel_tolerance=ABOUT)
-    return equal is not None and equal(other, first)
 
 
 def _difference(relation: Relation) -> tuple[Expression, str] | None:
