@@ -9,7 +9,7 @@ from typing import Any
 from raas_sdk.policy import Message
 from raas_sdk.workspace import Tool
 
-__all__ = ["Segment", "Trajectory", "TurnSpan"]
+__all__ = ["Segment", "Trajectory", "TurnSpan", "tool_schema"]
 
 TYPECODES = {"token_ids": "i", "loss_mask": "B", "logprobs": "f"}
 

@@ -27,7 +27,7 @@ def classify(error: BaseException, *, stage: str) -> Failure:
     marked = next((e for e in _chain(error) if getattr(e, "raas_kind", None) in KINDS), None)
     return Failure(
         stage=stage,
-        kind="task" if marked is None else str(getattr(marked, "raas_kind")),  # noqa: B009
+        kind="task" if marked is None else str(getattr(marked, "raas_kind")),  # noqa: B009 - any exception may carry it
         code=type(error).__name__ if marked is None else str(getattr(marked, "code", "error")),
         message=f"{type(error).__name__}: {_shown(error)}"[:4000],
         retryable=bool(getattr(marked, "retryable", False)),

@@ -11,7 +11,7 @@ import struct
 import sys
 from typing import Any, BinaryIO
 
-__all__ = ["main", "read_frame", "write_frame"]
+__all__ = ["HEADER", "main", "read_frame", "write_frame"]
 
 HEADER = struct.Struct("<cI")
 

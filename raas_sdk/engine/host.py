@@ -12,7 +12,7 @@ from raas_sdk.engine.runtimes import RuntimeChooser
 from raas_sdk.errors import PluginFault
 from raas_sdk.workspace import SandboxSpec, Workspace
 
-__all__ = ["HostServices", "PluginHost"]
+__all__ = ["HostServices", "KeepSandbox", "PluginHost"]
 
 KeepSandbox = Callable[[Workspace], Awaitable[None]]
 
