@@ -1,6 +1,7 @@
 """How much a sandbox may use."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
+from typing import Any
 
 __all__ = ["Limits"]
 
@@ -23,3 +24,9 @@ class Limits:
     disk_bytes: int = 512 * MIB
     open_files: int = 1024
     output_chars: int = 30_000
+
+    @classmethod
+    def of(cls, limits: Any) -> "Limits":
+        """A copy of anything with these attributes; None means the default."""
+        given = {field.name: getattr(limits, field.name) for field in fields(cls)}
+        return cls(**{name: value for name, value in given.items() if value is not None})

@@ -60,7 +60,7 @@ async def open_sandbox(
             raise SpecRefused(f"no tool {key!r}; this runtime has {', '.join(KNOWN_TOOLS)}")
     holding = Holding(launcher.name)
     try:
-        yield await start(launcher, spec, holding=holding, tools=tools)
+        yield await start(launcher, SandboxSpec.of(spec), holding=holding, tools=tools)
     finally:
         await holding.give_back()
 

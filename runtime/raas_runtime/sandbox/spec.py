@@ -1,7 +1,8 @@
 """What a caller asks of a sandbox."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
+from typing import Any
 
 from raas_runtime.sandbox.limits import Limits
 
@@ -37,3 +38,9 @@ class SandboxSpec:
     preload: tuple[str, ...] = ()
     network: bool = False
     limits: Limits = field(default_factory=Limits)
+
+    @classmethod
+    def of(cls, spec: Any) -> "SandboxSpec":
+        """A copy of anything with these attributes; a limit of None means the default."""
+        given = {item.name: getattr(spec, item.name) for item in fields(cls)}
+        return cls(**{**given, "limits": Limits.of(spec.limits)})
