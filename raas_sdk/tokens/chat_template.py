@@ -15,7 +15,7 @@ from raas_sdk.policy import Message
 from raas_sdk.trajectory import tool_schema
 from raas_sdk.workspace import Tool
 
-__all__ = ["ChatTemplate", "TemplateRefused", "text_of"]
+__all__ = ["ChatTemplate", "TemplateRefused", "template_message", "text_of"]
 
 
 class TemplateRefused(PluginFault):
@@ -66,7 +66,7 @@ class ChatTemplate:
 
 
 def template_message(message: Message) -> dict[str, Any]:
-    """A message as chat templates read it: text content, calls in the OpenAI shape as well as flat."""
+    """A message as chat templates read it: content as text, calls in the OpenAI shape."""
     shown = {**message, "content": text_of(message)}
     if message.get("tool_calls"):
         shown["tool_calls"] = [_template_call(call) for call in message["tool_calls"]]

@@ -9,6 +9,7 @@ from tokenizers import Tokenizer
 from raas_sdk.errors import SettingsInvalid
 from raas_sdk.tokens.bytes_tokenizer import END_OF_TEXT, bytes_tokenizer
 from raas_sdk.tokens.chat_template import ChatTemplate
+from raas_sdk.tokens.families import family_renderer
 from raas_sdk.tokens.renderer import Renderer
 from raas_sdk.tokens.template_renderer import TemplateRenderer
 from raas_sdk.tokens.tokenizer import TextTokenizer
@@ -53,7 +54,8 @@ def _from_directory(path: Path) -> Renderer:
     texts = {key: _token_text(config.get(key)) for key in ("bos_token", "eos_token", "pad_token", "unk_token")}
     variables = {key: text for key, text in texts.items() if text is not None}
     template = ChatTemplate(_template_source(path, config), variables)
-    return TemplateRenderer(tokenizer, template, name=str(path), stops=_stops(path, tokenizer, texts))
+    stops = _stops(path, tokenizer, texts)
+    return family_renderer(TemplateRenderer(tokenizer, template, name=str(path), stops=stops))
 
 
 def _read_tokenizer(path: Path) -> Tokenizer:
@@ -111,4 +113,5 @@ def _from_gguf(path: Path) -> Renderer:
     variables = {key: text for key, text in texts.items() if text is not None}
     stops = () if model.eos_id is None else (model.eos_id,)
     template = ChatTemplate(model.chat_template, variables)
-    return TemplateRenderer(TextTokenizer(model.tokenizer), template, name=str(path), stops=stops)
+    tokenizer = TextTokenizer(model.tokenizer)
+    return family_renderer(TemplateRenderer(tokenizer, template, name=str(path), stops=stops))

@@ -51,7 +51,10 @@ class Renderer(Protocol):
         """Readable text, special tokens kept."""
 
     def turn_text(self, ids: Sequence[int]) -> str:
-        """A sampled reply as text, without the stop token that ends it."""
+        """A sampled reply as text, without the stop token that ends it.
+
+        Where the prompt had opened a think block for the reply, the text starts with that tag.
+        """
 
     def is_closed(self, ids: Sequence[int]) -> bool:
         """Whether a sampled reply ended with the end-of-turn token."""

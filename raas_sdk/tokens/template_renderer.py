@@ -26,16 +26,17 @@ class TemplateRenderer:
         self, tokenizer: TextTokenizer, template: ChatTemplate, *, name: str, stops: Sequence[int] = ()
     ) -> None:
         self.name = name
-        self._tokenizer = tokenizer
-        self._template = template
-        self._guard = ContentGuard(tokenizer)
+        self.tokenizer = tokenizer
+        self.template = template
+        self.guard = ContentGuard(tokenizer)
         self._stops = tuple(stops)
         self._end = find_turn_end(template, list(tokenizer.added))
         self._hermes = _shows_hermes_tools(template)
+        self._opened = _opened_reasoning(template)
 
     @property
     def vocab_size(self) -> int:
-        return self._tokenizer.size
+        return self.tokenizer.size
 
     @property
     def tool_format(self) -> str:
@@ -43,44 +44,44 @@ class TemplateRenderer:
 
     @property
     def stop_token_ids(self) -> tuple[int, ...]:
-        ends = () if self._end is None else (self._tokenizer.added[self._end],)
+        ends = () if self._end is None else (self.tokenizer.added[self._end],)
         return tuple(dict.fromkeys((*ends, *self._stops)))
 
     def with_thinking(self, *, enabled: bool | None) -> "TemplateRenderer":
-        template = self._template.with_variables(enable_thinking=enabled)
-        return TemplateRenderer(self._tokenizer, template, name=self.name, stops=self._stops)
+        template = self.template.with_variables(enable_thinking=enabled)
+        return TemplateRenderer(self.tokenizer, template, name=self.name, stops=self._stops)
 
     def prompt(self, messages: Sequence[Message], tools: Sequence[Tool]) -> list[int]:
-        chat = self._guard.hide(messages)
-        text = self._template.render(self._shown(chat.messages), self._shown_tools(tools), reply=True)
-        return self._guard.encode(text, chat.stand_ins)
+        chat = self.guard.hide(messages)
+        text = self.template.render(self._shown(chat.messages), self._shown_tools(tools), reply=True)
+        return self.guard.encode(text, chat.stand_ins)
 
     def bridge(
         self, history: Sequence[Message], new: Sequence[Message], tools: Sequence[Tool], *, closed: bool
     ) -> list[int] | None:
         if self._end is None or not history:
             return None
-        chat = self._guard.hide(new)
+        chat = self.guard.hide(new)
         shown = self._shown(chat.messages)
-        text = bridge_text(self._template, (*history[-1:], *shown), self._shown_tools(tools), end=self._end)
+        text = bridge_text(self.template, (*history[-1:], *shown), self._shown_tools(tools), end=self._end)
         if text is None:
             return None
         # Encoded with the end-of-turn token in front, as in a whole rendering, then without it.
-        ids = self._guard.encode(text, chat.stand_ins)
+        ids = self.guard.encode(text, chat.stand_ins)
         return ids[1:] if closed else ids
 
     def encode(self, text: str) -> list[int]:
-        return self._tokenizer.encode(text)
+        return self.tokenizer.encode(text)
 
     def decode(self, ids: Iterable[int]) -> str:
-        return self._tokenizer.decode(ids)
+        return self.tokenizer.decode(ids)
 
     def turn_text(self, ids: Sequence[int]) -> str:
         ended = bool(ids) and ids[-1] in self.stop_token_ids
-        return self._tokenizer.decode(ids[:-1] if ended else ids)
+        return self._opened + self.tokenizer.decode(ids[:-1] if ended else ids)
 
     def is_closed(self, ids: Sequence[int]) -> bool:
-        return bool(ids) and self._end is not None and ids[-1] == self._tokenizer.added[self._end]
+        return bool(ids) and self._end is not None and ids[-1] == self.tokenizer.added[self._end]
 
     def _shown(self, messages: Sequence[Message]) -> Sequence[Message]:
         return messages if self._hermes else _results_as_user_messages(messages)
@@ -95,6 +96,15 @@ def _shows_hermes_tools(template: ChatTemplate) -> bool:
     except TemplateRefused:
         return False
     return "<tool_call>" in text and PROBE.name in text
+
+
+def _opened_reasoning(template: ChatTemplate) -> str:
+    """The think tag that the template writes before every reply, so that its text shows where reasoning is."""
+    try:
+        text = template.render(({"role": "user", "content": "Hello."},), (), reply=True)
+    except TemplateRefused:
+        return ""
+    return text[text.rfind("<think>") :] if text.rstrip().endswith("<think>") else ""
 
 
 def _results_as_user_messages(messages: Sequence[Message]) -> tuple[Message, ...]:
