@@ -5,6 +5,7 @@ from dataclasses import dataclass, field, fields
 from enum import StrEnum
 from typing import Any
 
+from raas_sdk.errors import PluginFault
 from raas_sdk.trajectory import Trajectory
 
 __all__ = ["SCHEMA", "Failure", "Outcome", "Result", "Timing", "Usage"]
@@ -35,6 +36,14 @@ class Failure:
     retryable: bool = False
     traceback: str | None = None
     also: tuple[str, ...] = ()
+
+    def checked(self) -> "Failure":
+        """Return self, or raise PluginFault if a hook made it of what is no plain data."""
+        texts = (self.stage, self.kind, self.code, self.message, self.traceback or "", *self.also)
+        known = ("infra", "task", "model", "timeout")
+        if not all(isinstance(text, str) for text in texts) or self.kind not in known:
+            raise PluginFault(f"a Failure needs texts and a kind of {known}, got {self!r:.400}", code="bad_failure")
+        return self
 
 
 @dataclass(frozen=True, slots=True)

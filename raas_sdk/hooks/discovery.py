@@ -16,6 +16,7 @@ from raas_sdk.settings import Settings
 __all__ = ["Candidate", "find_candidates"]
 
 GROUP = "raas"
+PATH_PREFIX = "raas_plugin_"
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +44,7 @@ def find_candidates(settings: Settings) -> Iterator[Candidate]:
 def _named(text: str) -> Candidate:
     place, _, attr = text.partition(":")
     path = Path(place)
-    if path.suffix == ".py" or path.is_dir():
+    if path.suffix == ".py" or "/" in place:
         name = attr or path.stem
         return Candidate(name, f"path {place}", None, lambda: _attr(_from_path(path), attr))
     name = attr or place.rpartition(".")[2]
@@ -52,7 +53,7 @@ def _named(text: str) -> Candidate:
 
 def _from_path(path: Path) -> ModuleType:
     file = path / "__init__.py" if path.is_dir() else path
-    name = "raas_plugin_" + path.stem
+    name = PATH_PREFIX + path.stem
     if not file.is_file():
         raise PluginRefused(f"no plugin file at {str(file)!r}")
     spec = importlib.util.spec_from_file_location(name, file)
@@ -60,7 +61,11 @@ def _from_path(path: Path) -> ModuleType:
         raise PluginRefused(f"{str(file)!r} is not a Python module")
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module
-    spec.loader.exec_module(module)
+    try:
+        spec.loader.exec_module(module)
+    except (Exception, SystemExit):
+        del sys.modules[name]
+        raise
     return module
 
 

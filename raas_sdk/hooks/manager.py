@@ -1,5 +1,6 @@
 """Loading plugins: each alone, checked, and bound into routes. Nothing happens at import."""
 
+import difflib
 import inspect
 import logging
 from collections.abc import Iterable
@@ -12,11 +13,10 @@ from pydantic import BaseModel
 from raas_sdk.errors import PluginRefused
 from raas_sdk.hooks import defaults, hookspecs
 from raas_sdk.hooks.discovery import Candidate, find_candidates
-from raas_sdk.hooks.handler import TaskHandler
 from raas_sdk.hooks.listener import Listener
 from raas_sdk.hooks.registry import RouteTable
 from raas_sdk.hooks.route import InnermostWrapper, Route
-from raas_sdk.hooks.validation import HOOKS, ROUTED, check_hooks, data_sources_of, register, settings_of
+from raas_sdk.hooks.validation import HOOKS, ROUTED, check_hooks, data_sources_of, is_wrapper, register, settings_of
 from raas_sdk.settings import Settings
 
 __all__ = ["PluginReport", "Plugins", "load_plugins"]
@@ -74,10 +74,12 @@ def load_plugins(settings: Settings) -> Plugins:
     manager = PluginManager(hookspecs.PROJECT)
     manager.add_hookspecs(hookspecs)
     manager.register(defaults, name=defaults.NAME)
-    manager.register(InnermostWrapper(), name=INNERMOST)
     plugins = Plugins(manager)
     for candidate, plugin in _in_wrapper_order(_import_all(settings, plugins), settings.wrappers):
         _admit(candidate, plugin, plugins, settings)
+    _note_stray_settings(plugins, settings)
+    # Last of all: a later wrapper marked trylast would come between it and the task plugin.
+    manager.register(InnermostWrapper(), name=INNERMOST)
     _bind_routes(plugins, settings)
     broken = [report for report in plugins.reports if report.kind == "broken"]
     if settings.strict and broken:
@@ -101,16 +103,16 @@ def _import_all(settings: Settings, plugins: Plugins) -> list[Found]:
 
 
 def _instance(plugin: Any) -> Any:
-    is_handler = inspect.isclass(plugin) and issubclass(plugin, TaskHandler)
-    return plugin() if is_handler else plugin
+    return plugin() if inspect.isclass(plugin) else plugin
 
 
 def _in_wrapper_order(found: list[Found], wanted: Iterable[str]) -> list[Found]:
     """Later registered wrappers run outside, so the first of `wanted` comes last."""
     order = {name: place for place, name in enumerate(wanted)}
-    unknown = [name for name in order if name not in {candidate.name for candidate, _ in found}]
+    loaded = sorted(candidate.name for candidate, _ in found)
+    unknown = [name for name in order if name not in loaded]
     if unknown:
-        raise PluginRefused(f"settings.wrappers names {unknown[0]!r}, but no such plugin is loaded")
+        raise PluginRefused(f"settings.wrappers names {unknown[0]!r}, which is no loaded plugin; loaded: {loaded}")
     ranked = sorted(found, key=lambda pair: (order.get(pair[0].name, len(order)), pair[0].name))
     return ranked[::-1]
 
@@ -135,6 +137,16 @@ def _admit(candidate: Candidate, plugin: Any, plugins: Plugins, settings: Settin
     plugins.reports.append(PluginReport(name, candidate.source, candidate.version, kind, None, sources, hooks))
 
 
+def _note_stray_settings(plugins: Plugins, settings: Settings) -> None:
+    """A section of raas.toml that nobody reads is most likely misspelt."""
+    known = [report.name for report in plugins.reports]
+    for name in sorted(set(settings.plugins) - set(known)):
+        close = difflib.get_close_matches(name, known, n=1)
+        hint = f"did you mean [plugins.{close[0]}]?" if close else f"found: {sorted(known)}"
+        fault = PluginRefused(f"[plugins.{name}] in the settings, but no such plugin was found; {hint}")
+        _report_broken(plugins, Candidate(name, "settings", None, lambda: None), fault)
+
+
 def _report_broken(plugins: Plugins, candidate: Candidate, error: BaseException) -> None:
     text = str(error) if isinstance(error, PluginRefused) else f"{type(error).__name__}: {error}"
     log.error("plugin refused", extra={"plugin": candidate.name, "source": candidate.source, "reason": text})
@@ -147,6 +159,13 @@ def _bind_routes(plugins: Plugins, settings: Settings) -> None:
     by_name = dict(plugins.manager.list_name_plugin())
     for name in tasks:
         rivals = [by_name[other] for other in tasks if other != name]
+        if _has_own_init(plugins, name):
+            # Without this, an init that forgets 'async' and returns None would silently get the default.
+            rivals.append(defaults)
         hooks = {hook: plugins.manager.subset_hook_caller(hook, rivals) for hook in ROUTED}
         plugins.routes[name] = Route(name, hooks)
     plugins.reports.sort(key=lambda report: report.name)
+
+
+def _has_own_init(plugins: Plugins, name: str) -> bool:
+    return any(not is_wrapper(impl) for impl in plugins.own_hook(name, "raas_init").get_hookimpls())

@@ -53,6 +53,8 @@ class RouteTable:
         """Add `[routes]` of the settings: data source = plugin name."""
         known = sorted(plugins)
         for source, plugin in names.items():
+            if _is_glob(source):
+                raise PluginRefused(f"[routes] {source!r}: an alias is one exact name; write one line for each")
             if plugin not in known:
                 raise PluginRefused(f"[routes] {source!r} = {plugin!r}: no such task plugin; loaded: {known}")
             self.aliases[source] = plugin

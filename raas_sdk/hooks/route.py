@@ -1,7 +1,7 @@
 """The hooks of one task plugin, with its wrappers, as plain calls whose results are checked."""
 
 import inspect
-import json
+import reprlib
 from collections.abc import Awaitable, Generator
 from contextvars import ContextVar
 from dataclasses import dataclass
@@ -10,9 +10,11 @@ from typing import Any
 from pluggy import HookCaller
 
 from raas_sdk.errors import PluginFault
+from raas_sdk.hooks.containment import contained
 from raas_sdk.hooks.hookspecs import hookimpl
 from raas_sdk.hooks.host import Host
 from raas_sdk.job import Job, Stage
+from raas_sdk.json_data import json_copy
 from raas_sdk.policy import Policy
 from raas_sdk.result import Failure, Result
 from raas_sdk.reward import Reward
@@ -69,10 +71,9 @@ class Route:
         """Call raas_run; raise PluginFault if the submission is not JSON-able."""
         submission = await self._stage("raas_run", job=job, host=host, workspace=workspace, policy=policy)
         try:
-            text = json.dumps(submission, allow_nan=False, ensure_ascii=False)
-            return json.loads(text.encode())
-        except (TypeError, ValueError, RecursionError) as error:
-            raise self._bad("raas_run", submission, f"JSON-able data ({error})") from error
+            return json_copy(submission)
+        except ValueError as error:
+            raise self._bad("raas_run", submission, f"plain data ({error})") from error
 
     async def eval(self, job: Job, host: Host, trajectory: Trajectory) -> Reward:
         """Call raas_eval; raise PluginFault if it gives no Reward within its range."""
@@ -87,16 +88,18 @@ class Route:
         arguments: dict[str, Any] = {"job": job, "error": error}
         if stage is not Stage.INIT:
             arguments["trajectory"] = trajectory
-        decision = self.hooks[name](**arguments)
-        if isinstance(decision, Reward):
+        with contained(f"{name} of plugin {self.plugin!r}"):
+            decision = self.hooks[name](**arguments)
+        if isinstance(decision, Reward | Failure):
             return decision.checked()
-        if decision is None or isinstance(decision, Failure):
-            return decision
+        if decision is None:
+            return None
         raise self._bad(name, decision, "a Reward, a Failure or None")
 
     def final_result(self, job: Job, result: Result) -> Result | None:
         """Ask the plugin for additions to a finished result."""
-        answer = self.hooks["raas_final_result"](job=job, result=result)
+        with contained(f"raas_final_result of plugin {self.plugin!r}"):
+            answer = self.hooks["raas_final_result"](job=job, result=result)
         if answer is None or isinstance(answer, Result):
             return answer
         raise self._bad("raas_final_result", answer, "a Result or None")
@@ -116,7 +119,9 @@ class Route:
             _close_unawaited(noted)
 
     def _bad(self, hook: str, value: object, wanted: str) -> PluginFault:
-        message = f"{hook} of plugin {self.plugin!r} returned {type(value).__name__} {value!r:.200}, not {wanted}"
+        _close_unawaited([value])
+        shown = f"{type(value).__name__} {reprlib.repr(value)}"
+        message = f"{hook} of plugin {self.plugin!r} returned {shown}, not {wanted}"
         return PluginFault(message, code="bad_return")
 
 

@@ -1,14 +1,16 @@
 """What a plugin must be before it is let in; every refusal says what, which one and what to do."""
 
 import difflib
+import inspect
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from pluggy import HookCaller, PluginManager, PluginValidationError
+from pluggy import HookCaller, HookImpl, PluginManager, PluginValidationError
 from pydantic import BaseModel, ValidationError
 
 from raas_sdk.errors import PluginRefused
 from raas_sdk.hooks import hookspecs
+from raas_sdk.hooks.handler import TaskHandler
 
 __all__ = [
     "ANNOUNCEMENTS",
@@ -17,27 +19,34 @@ __all__ = [
     "STAGES",
     "check_hooks",
     "data_sources_of",
+    "is_wrapper",
     "register",
     "settings_of",
 ]
 
 HOOKS = tuple(name for name in hookspecs.__all__ if name.startswith("raas_"))
+REGISTRATION = ("raas_data_sources", "raas_settings")
 STAGES = ("raas_init", "raas_run", "raas_eval")
 DECISIONS = ("raas_init_exception", "raas_run_exception", "raas_eval_exception", "raas_final_result")
 ANNOUNCEMENTS = ("raas_job_started", "raas_stage_finished", "raas_turn_finished", "raas_job_finished")
 ROUTED = STAGES + DECISIONS
+SYNC = REGISTRATION + DECISIONS + ANNOUNCEMENTS
 REQUIRED = ("raas_run", "raas_eval")
 
 
 def register(manager: PluginManager, name: str, plugin: Any) -> None:
     """Register with pluggy; raise PluginRefused for an unknown hook or argument."""
-    unknown = sorted(hook for hook in _marked(manager, plugin) if hook not in HOOKS)
+    marked = _marked(manager, plugin)
+    unknown = sorted(hook for hook in marked if hook not in HOOKS)
     if unknown:
         close = difflib.get_close_matches(unknown[0], HOOKS, n=1)
         hint = f"; did you mean {close[0]!r}?" if close else ""
         raise PluginRefused(f"plugin {name!r} implements {unknown[0]!r}, which is no hook{hint}")
-    if not _marked(manager, plugin):
-        raise PluginRefused(f"plugin {name!r} implements no hook; mark functions with @raas_sdk.hookimpl")
+    forgotten = [hook for hook in HOOKS if hook not in marked and _is_own_function(plugin, hook)]
+    if forgotten:
+        raise PluginRefused(f"plugin {name!r} has {forgotten[0]!r} without its mark; put @raas_sdk.hookimpl above it")
+    if not marked:
+        raise PluginRefused(f"plugin {name!r} implements no hook; {_advice(plugin)}")
     try:
         manager.register(plugin, name=name)
     except PluginValidationError as error:
@@ -55,13 +64,15 @@ def data_sources_of(name: str, caller: HookCaller) -> tuple[str, ...]:
     sources = tuple(answer)
     bad = [source for source in sources if not isinstance(source, str) or not source or "[" in source]
     if bad or not sources:
-        raise PluginRefused(f"plugin {name!r}: not a data source name: {bad or sources!r} (globs: * and ? only)")
+        raise PluginRefused(f"plugin {name!r}: not a data source name: {bad or list(sources)!r} (globs: * and ? only)")
     return sources
 
 
 def check_hooks(name: str, sources: tuple[str, ...], own: Mapping[str, HookCaller]) -> None:
-    """Raise PluginRefused for a task plugin without run or eval, or a non-task plugin with a stage of its own."""
-    plain = [hook for hook in ROUTED if any(not impl.wrapper for impl in own[hook].get_hookimpls())]
+    """Raise PluginRefused for hooks of the wrong kind, a task without run or eval, stages without a data source."""
+    for hook in SYNC:
+        _check_sync(name, hook, own[hook].get_hookimpls())
+    plain = [hook for hook in ROUTED if any(not is_wrapper(impl) for impl in own[hook].get_hookimpls())]
     missing = [hook for hook in REQUIRED if hook not in plain]
     if sources and missing:
         raise PluginRefused(f"plugin {name!r} serves {list(sources)} but has no {missing[0]}; a task plugin needs it")
@@ -85,6 +96,35 @@ def settings_of(name: str, caller: HookCaller, values: Mapping[str, Any]) -> Bas
         fault = error.errors()[0]
         key = ".".join(str(part) for part in fault["loc"])
         raise PluginRefused(f"[plugins.{name}] {key}: {fault['msg']}, got {fault['input']!r:.100}") from error
+
+
+def is_wrapper(impl: HookImpl) -> bool:
+    """Whether it wraps other implementations, in either of pluggy's styles."""
+    return impl.wrapper or impl.hookwrapper
+
+
+def _check_sync(name: str, hook: str, impls: Iterable[HookImpl]) -> None:
+    for impl in impls:
+        if inspect.iscoroutinefunction(impl.function):
+            raise PluginRefused(f"plugin {name!r}: {hook} is called, not awaited; write 'def' instead of 'async def'")
+        if is_wrapper(impl) and hook not in DECISIONS:
+            raise PluginRefused(f"plugin {name!r}: {hook} cannot be wrapped; wrap stages and decisions only")
+
+
+def _is_own_function(plugin: Any, hook: str) -> bool:
+    """Whether the plugin defines a function of a hook's name (one that a module imported is not its own)."""
+    found = inspect.getattr_static(plugin, hook, None)
+    home = getattr(plugin, "__name__", None) if inspect.ismodule(plugin) else getattr(found, "__module__", None)
+    return inspect.isfunction(found) and found.__module__ == home
+
+
+def _advice(plugin: Any) -> str:
+    if inspect.ismodule(plugin):
+        found = [n for n, item in vars(plugin).items() if inspect.isclass(item) and item.__module__ == plugin.__name__]
+        handlers = [n for n in found if issubclass(getattr(plugin, n), TaskHandler)]
+        if handlers:
+            return f"it has the class {handlers[0]!r}: name it after a colon (…:{handlers[0]})"
+    return "mark functions with @raas_sdk.hookimpl"
 
 
 def _marked(manager: PluginManager, plugin: Any) -> list[str]:
