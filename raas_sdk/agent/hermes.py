@@ -14,7 +14,8 @@ from raas_sdk.agent.raw_call import RawCall, RawError, RawReply
 
 __all__ = ["OPENER", "call_skipper", "read_hermes"]
 
-OPENER, CLOSER = "<tool_call>", "</tool_call>"
+OPENER = "<tool_call>"
+CLOSER = "</tool_call>"
 TAGS = re.compile(f"{OPENER}|{CLOSER}")
 NEXT = re.compile(r"\s*(\S?)")
 NEVER_CLOSED = f"a {OPENER} block was opened and never closed with {CLOSER}; it was not run"

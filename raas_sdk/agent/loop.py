@@ -108,7 +108,7 @@ class TurnLoop:
             id_prefix=f"call_{turn.index}",
         )
         self.last_text = reply.content
-        self.conversation.annotate(content=_readable(reply), tool_calls=[_as_data(c) for c in reply.calls])
+        self.conversation.annotate(content=reply.readable, tool_calls=[_as_data(c) for c in reply.calls])
         if reply.truncated and not reply.calls:
             return "length"
         if not reply.parts:
@@ -170,12 +170,6 @@ class TurnLoop:
         self.tool_calls += 1
         if self.on_tool_call is not None:
             self.on_tool_call(call, observation)
-
-
-def _readable(reply: ParsedReply) -> str:
-    if reply.reasoning is None:
-        return reply.content
-    return f"<think>\n{reply.reasoning}\n</think>\n\n{reply.content}"
 
 
 def _as_data(call: ToolCall) -> dict[str, object]:

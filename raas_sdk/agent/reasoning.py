@@ -10,7 +10,8 @@ from dataclasses import dataclass
 
 __all__ = ["Reasoned", "split_reasoning"]
 
-OPEN, CLOSE = "<think>", "</think>"
+OPEN = "<think>"
+CLOSE = "</think>"
 
 
 @dataclass(frozen=True, slots=True)

@@ -29,13 +29,24 @@ class ParsedReply:
     """What a reply holds. `truncated` says that the backend cut it, so an unfinished call in it is dead.
 
     `content` is the reply without its reasoning and, where calls have their own markup, without the calls that
-    could be read. `reasoning` is None where the reply has no think block.
+    could be read. `reasoning` is None where the reply has no think block; with `open_reasoning` the last block
+    never closed and swallowed the rest of the reply.
     """
 
     content: str
     reasoning: str | None = None
     parts: tuple[ToolCall | CallError, ...] = ()
     truncated: bool = False
+    open_reasoning: bool = False
+
+    @property
+    def readable(self) -> str:
+        """Reasoning and content as one text, in the form chat templates read."""
+        if self.reasoning is None:
+            return self.content
+        if self.open_reasoning:
+            return f"{self.content}<think>\n{self.reasoning}"
+        return f"<think>\n{self.reasoning}\n</think>\n\n{self.content}"
 
     @property
     def calls(self) -> tuple[ToolCall, ...]:

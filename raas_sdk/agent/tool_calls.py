@@ -47,9 +47,10 @@ def parse_tool_calls(
     reasoned = split_reasoning(text, opener=style.opener, skip=style.skipper())
     raw = style.read(reasoned.rest, tools, cut)
     parts = list(_checked(raw.parts, {tool.name: tool for tool in tools}, id_prefix))
+    unclosed = reasoned.open_reasoning is not None
     if reasoned.open_reasoning is not None and not cut and style.tempted(reasoned.open_reasoning, tools):
         parts.append(CallError(OPEN_REASONING))
-    return ParsedReply(raw.content, reasoned.reasoning, tuple(parts), truncated=cut)
+    return ParsedReply(raw.content, reasoned.reasoning, tuple(parts), truncated=cut, open_reasoning=unclosed)
 
 
 def _checked(

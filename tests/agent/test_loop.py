@@ -203,6 +203,12 @@ async def test_reasoning_stays_in_the_readable_message():
     assert done.last_text == finish("17")
 
 
+async def test_reasoning_that_never_closed_is_not_closed_in_the_readable_message():
+    done = await converse(ScriptedPolicy(["So <think>\nhm"]), kernel(), ASK)
+    assert done.messages[1]["content"] == "So<think>\nhm"
+    assert done.last_text == "So"
+
+
 async def test_the_hook_hears_of_every_call_that_ran():
     heard = []
     script = [python("1"), "```think\nhm\n```", finish("17")]
