@@ -50,13 +50,14 @@ class AttemptServices:
     renderer: Callable[[Job], Coroutine[Any, Any, Renderer]]
     listener: Listener
     grace_seconds: float = 5.0
+    close_seconds: float = 15.0
 
 
 class StageFault(Exception):
     """A stage raised; the error is the cause."""
 
     def __init__(self, stage: Stage, error: Exception) -> None:
-        super().__init__(f"{stage.value}: {error}")
+        super().__init__(f"{stage.value} raised {type(error).__name__}")
         self.stage = stage
         self.error = error
 
@@ -113,8 +114,8 @@ class Attempt:
     async def _init(self, stack: AsyncExitStack) -> Workspace:
         host = self._host(Stage.INIT, stack)
         work = self._route.init(self.job, host)
-        workspace: Workspace = await self._stage(Supervisor("init", self.clock.budget(Stage.INIT)), work)
-        self.sandbox = {"runtime": workspace.runtime, "level": workspace.level}
+        workspace: Workspace = await self._stage(self._supervisor(Stage.INIT), work)
+        self.sandbox = {"runtime": str(workspace.runtime), "level": str(workspace.level)}
         return workspace
 
     async def _run(self, stack: AsyncExitStack, workspace: Workspace) -> None:
@@ -136,20 +137,27 @@ class Attempt:
             )
             host = self._host(Stage.RUN, stack)
             work = self._route.run(job, host, workspace, self.policy)
-            self.submission = await self._stage(self._run_supervisor(), work)
+            try:
+                self.submission = await self._stage(self._run_supervisor(), work)
+            finally:
+                self._soft_end.close()
 
     async def _eval(self, stack: AsyncExitStack) -> None:
         host = self._host(Stage.EVAL, stack)
         work = self._route.eval(self.job, host, self.trajectory())
-        self.reward = await self._stage(Supervisor("eval", self.clock.budget(Stage.EVAL)), work)
+        self.reward = await self._stage(self._supervisor(Stage.EVAL), work)
 
     def _run_supervisor(self) -> Supervisor:
         """RUN ends softly when its own budget is over, hard when the job's total is."""
-        limits, budget = self.job.limits, self.clock.budget(Stage.RUN)
-        supervisor = Supervisor("run", budget, grace_seconds=self._services.grace_seconds)
-        if budget == limits.run_seconds:
-            supervisor.soft_end(self._soften, collect_seconds=limits.collect_seconds)
+        limits, budget, left = self.job.limits, self.clock.budget(Stage.RUN), self.clock.left()
+        supervisor = self._supervisor(Stage.RUN)
+        if budget is not None and budget == limits.run_seconds:
+            collect = limits.collect_seconds if left is None else min(limits.collect_seconds, left - budget)
+            supervisor.soft_end(self._soften, collect_seconds=collect)
         return supervisor
+
+    def _supervisor(self, stage: Stage) -> Supervisor:
+        return Supervisor(stage.value, self.clock.budget(stage), grace_seconds=self._services.grace_seconds)
 
     def _soften(self) -> None:
         assert self.policy is not None
@@ -189,20 +197,34 @@ class Attempt:
         try:
             await part(stack)
         finally:
+            for host in self._hosts:
+                host.closed = True
             self.tool_calls = sum(w.tool_calls for host in self._hosts for w in host.opened)
-            closing = asyncio.create_task(self._close(stack))
-            try:
-                await asyncio.shield(closing)
-            except asyncio.CancelledError:
-                await closing
-                raise
+            await self._close(stack)
 
     async def _close(self, stack: AsyncExitStack) -> None:
+        closing = asyncio.create_task(stack.aclose())
+        seconds = self._services.close_seconds
         try:
-            await stack.aclose()
-        except Exception as error:
-            self.notes.append(f"closing a sandbox failed: {type(error).__name__}: {error}")
-            log.exception("closing a sandbox failed", extra={"job_id": self.job.job_id})
+            await asyncio.wait({closing}, timeout=seconds)
+        except asyncio.CancelledError:
+            await asyncio.wait({closing}, timeout=seconds)
+            raise
+        finally:
+            self._note_closing(closing)
+
+    def _note_closing(self, closing: "asyncio.Task[None]") -> None:
+        if not closing.done():
+            closing.cancel()
+            fault = f"it took more than {self._services.close_seconds:g} s and was left behind"
+        elif closing.cancelled():
+            fault = "it raised CancelledError"
+        elif (error := closing.exception()) is not None:
+            fault = f"{type(error).__name__}: {error}"
+        else:
+            return
+        self.notes.append(f"closing a sandbox failed: {fault}")
+        log.error("closing a sandbox failed", extra={"job_id": self.job.job_id, "fault": fault})
 
     def _host(self, stage: Stage, stack: AsyncExitStack) -> PluginHost:
         name = self._route.plugin

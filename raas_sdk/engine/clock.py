@@ -69,8 +69,12 @@ class JobClock:
             Stage.RUN: self.limits.run_seconds,
             Stage.EVAL: self.limits.eval_seconds,
         }[stage]
+        return min((seconds for seconds in (own, self.left()) if seconds is not None), default=None)
+
+    def left(self) -> float | None:
+        """Seconds left of the job's total; None if it has none."""
         total = self.limits.total_seconds
-        return own if total is None else min(own, max(0.0, total - sum(self.counted.values())))
+        return None if total is None else max(0.0, total - sum(self.counted.values()))
 
     @contextmanager
     def waiting(self, what: str) -> Iterator[None]:

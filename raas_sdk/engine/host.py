@@ -41,6 +41,7 @@ class PluginHost:
         self.settings = settings
         self.log = logging.LoggerAdapter(logging.getLogger("raas.plugin"), labels)
         self.opened: list[OwnedWorkspace] = []
+        self.closed = False
         self._services = services
         self._stack = stack
         self._soft_end = soft_end or SoftEnd()
@@ -50,12 +51,25 @@ class PluginHost:
         if self._stack is None:
             raise PluginFault("a sandbox belongs to a job: open it in raas_init, not at start-up", code="no_job")
         runtime = await self._services.runtimes.choose()
+        self._check_open()
         opening = runtime.open_workspace(spec or SandboxSpec(), tools=tuple(tools))
-        workspace = OwnedWorkspace(await self._stack.enter_async_context(opening), self._soft_end)
+        inner = await opening.__aenter__()
+        try:
+            self._check_open()
+        except PluginFault:
+            await opening.__aexit__(None, None, None)
+            raise
+        self._stack.push_async_exit(opening)
+        workspace = OwnedWorkspace(inner, self._soft_end)
         if self._services.keep is not None:
             self._stack.push_async_callback(self._services.keep, workspace)
         self.opened.append(workspace)
         return workspace
+
+    def _check_open(self) -> None:
+        """A plugin that was left behind must not open what nobody would close."""
+        if self.closed:
+            raise PluginFault("the stage is over: no sandbox can be opened for it any more", code="stage_over")
 
     async def grade(self, fn: Callable[..., Any], *args: Any, seconds: float = 30.0, memory: int = 2**31) -> Any:
         """Run fn(*args) in a killable worker process."""

@@ -43,7 +43,7 @@ class LeaseBroker:
         try:
             granted = await answer
             if granted.target is None:
-                raise NoBackend(f"no backend for job {job.job_id!r}: {granted.reason}")
+                raise NoBackend(f"no backend for job {job.job_id!r}: {granted.reason}", retryable=False)
             lease = self._held[job.job_id] = HeldLease(BackendTarget(**granted.target))
             yield lease
         finally:

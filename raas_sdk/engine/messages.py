@@ -26,6 +26,9 @@ __all__ = [
 ]
 
 
+BIG_INTEGER = 1
+
+
 class Submit(msgspec.Struct, frozen=True, tag="submit"):
     """Gateway → engine: run this job (`job` as of Job.to_wire)."""
 
@@ -160,9 +163,29 @@ Message = (
 
 def encode(message: Message) -> bytes:
     """A message as msgpack."""
-    return msgspec.msgpack.encode(message)
+    try:
+        return msgspec.msgpack.encode(message)
+    except OverflowError:
+        plain = msgspec.to_builtins(message, builtin_types=(bytes, bytearray, memoryview))
+        return msgspec.msgpack.encode(_with_big_integers(plain))
 
 
 def decode(data: bytes) -> Message:
     """The inverse of `encode`; raise msgspec.ValidationError for anything else."""
-    return msgspec.msgpack.decode(data, type=Message)
+    return msgspec.msgpack.decode(data, type=Message, ext_hook=_big_integer)
+
+
+def _with_big_integers(value: Any) -> Any:
+    """JSON has integers of any size, msgpack none beyond 64 bits: those travel as text in an extension."""
+    if isinstance(value, dict):
+        return {key: _with_big_integers(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_with_big_integers(item) for item in value]
+    is_big = isinstance(value, int) and not -(2**63) <= value < 2**64
+    return msgspec.msgpack.Ext(BIG_INTEGER, str(value).encode()) if is_big else value
+
+
+def _big_integer(code: int, data: memoryview) -> int:
+    if code != BIG_INTEGER:
+        raise msgspec.ValidationError(f"unknown msgpack extension {code!r}")
+    return int(data.tobytes())

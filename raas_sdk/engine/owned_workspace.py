@@ -4,41 +4,58 @@ import asyncio
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from raas_sdk.errors import LimitReached
+from raas_sdk.errors import LimitReached, PluginFault
 from raas_sdk.workspace import ExecResult, Observation, Tool, Workspace
 
 __all__ = ["OwnedWorkspace", "SoftEnd"]
 
 
 class SoftEnd:
-    """The soft end of a stage: once `reached`, waits inside `bounded` end with LimitReached."""
+    """The end of a stage for what waits inside `bounded`: soft (LimitReached) or, when the stage is over, for good."""
 
     def __init__(self) -> None:
         self.reason: str | None = None
+        self.closed = False
         self._waits: set[asyncio.Future[Any]] = set()
 
     def reach(self, reason: str) -> None:
-        """End all bounded waits now and refuse new ones."""
+        """End all bounded waits now with LimitReached, and refuse new ones."""
         self.reason = reason
-        for wait in tuple(self._waits):
-            wait.cancel()
+        self._end_waits()
+
+    def close(self) -> None:
+        """The stage is over: what it left running ends now with PluginFault, and nothing new starts."""
+        self.closed = True
+        self._end_waits()
 
     async def bounded(self, work: Any) -> Any:
-        """Await `work`; raise LimitReached if the soft end comes first (the work is cancelled)."""
+        """Await `work`; raise LimitReached or PluginFault if the end comes first (the work is cancelled)."""
         task = asyncio.ensure_future(work)
-        if self.reason is not None:
+        if self.closed or self.reason is not None:
             task.cancel()
         self._waits.add(task)
         try:
             return await task
         except asyncio.CancelledError:
-            current = asyncio.current_task()
-            if self.reason is not None and not (current and current.cancelling()):
-                raise LimitReached(self.reason) from None
+            self._explain()
             task.cancel()
             raise
         finally:
             self._waits.discard(task)
+
+    def _explain(self) -> None:
+        """Raise what ended the wait, if it was this and not a cancel of the waiter."""
+        current = asyncio.current_task()
+        if current is not None and current.cancelling():
+            return
+        if self.closed:
+            raise PluginFault("the stage is over: its policy and sandbox cannot be used any more", code="stage_over")
+        if self.reason is not None:
+            raise LimitReached(self.reason) from None
+
+    def _end_waits(self) -> None:
+        for wait in tuple(self._waits):
+            wait.cancel()
 
 
 class OwnedWorkspace:

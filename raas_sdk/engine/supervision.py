@@ -30,6 +30,7 @@ class Supervisor:
         self._soften: Callable[[], None] | None = None
         self._collect_seconds = 0.0
         self._task: asyncio.Task[Any] | None = None
+        self._work: Coroutine[Any, Any, Any] | None = None
         self._done: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._late: asyncio.TimerHandle | None = None
 
@@ -39,6 +40,7 @@ class Supervisor:
 
     async def run(self, work: Coroutine[Any, Any, Any]) -> Any:
         """Return what `work` returns; raise what it raises, StageTimeout, or the caller's own cancel."""
+        self._work = work
         self._task = asyncio.create_task(_contained(work))
         self._task.add_done_callback(self._finished)
         self.countdown.resume()
@@ -61,6 +63,9 @@ class Supervisor:
             raise fault from (task.exception() if task.done() and not task.cancelled() else None)
         if task.cancelled():
             raise PluginFault(f"stage {self.stage!r} raised CancelledError by itself", code="raised_cancelled")
+        error = task.exception()
+        if error is not None and not isinstance(error, Exception):
+            raise PluginFault(f"stage {self.stage!r} raised {type(error).__name__}", code="raised_exit") from error
         return task.result()
 
     async def _stop(self) -> None:
@@ -72,7 +77,7 @@ class Supervisor:
             self._abandon()
 
     def _budget_over(self) -> None:
-        if self._soften is None:
+        if self._soften is None or (self._task is not None and self._task.done()):
             self._expire()
             return
         self._soften()
@@ -80,6 +85,8 @@ class Supervisor:
 
     def _expire(self) -> None:
         assert self._task is not None
+        if self._task.done():
+            return
         self.expired = True
         self._task.cancel()
         self._late = asyncio.get_running_loop().call_later(self._grace_seconds, self._abandon)
@@ -91,6 +98,8 @@ class Supervisor:
             self._done.set_result(None)
 
     def _finished(self, task: "asyncio.Task[Any]") -> None:
+        if self._work is not None:
+            self._work.close()  # cancelled before its first step, it would be reported as never awaited
         if not self._done.done():
             self._done.set_result(None)
         elif not task.cancelled():
