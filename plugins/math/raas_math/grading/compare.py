@@ -102,8 +102,12 @@ class Comparison:
                 return self.ordered(_vector(answer), _vector(gold))
             case (Bracketed(), Bracketed()):
                 return _same_brackets(answer, gold) and self.ordered(answer.items, gold.items)
+            case (Listing(items=(only,)), Bracketed()):
+                return self.equal(only, gold)
+            case (Bracketed(), Listing(items=(only,))):
+                return self.equal(answer, only)
             case (Listing(), Bracketed()) | (Bracketed(), Listing()):
-                return self.ordered(_named_items(answer), _named_items(gold))
+                return self.bracketed_list(answer, gold)
             case (Listing(), _) | (_, Listing()):
                 return self.listings(answer, gold)
         return False
@@ -130,6 +134,12 @@ class Comparison:
         if answer is None or gold is None or len(answer) != len(gold):
             return False
         return all(self.equal(left, right) for left, right in zip(answer, gold, strict=True))
+
+    def bracketed_list(self, answer: Structure, gold: Structure) -> bool:
+        """[1, 2, 3] is a list as programs print it; (1, 2) is what x = 1, y = 2 says in the order of the names."""
+        if any(isinstance(side, Bracketed) and side.opener == "[" and len(side.items) > 2 for side in (answer, gold)):
+            return self.unordered(_list_items(answer), _list_items(gold))
+        return self.ordered(_named_items(answer), _named_items(gold))
 
     def listings(self, answer: Structure, gold: Structure) -> bool:
         left, right = _items(answer), _items(gold)
@@ -188,6 +198,10 @@ def _items(structure: Structure) -> tuple[Structure, ...]:
     if isinstance(structure, Listing):
         return structure.items
     return structure.parts if isinstance(structure, Union) else (structure,)
+
+
+def _list_items(structure: Structure) -> tuple[Structure, ...]:
+    return structure.items if isinstance(structure, Bracketed) else _items(structure)
 
 
 def _percent(value: Value) -> bool:

@@ -15,7 +15,7 @@ from raas_math.grading.gold import BadGold, read_golds
 from raas_math.grading.reading import readings
 from raas_math.grading.sameness import DEFAULT_TOLERANCE
 from raas_math.grading.second_opinion import second_opinion
-from raas_math.grading.spelling import identity, spell
+from raas_math.grading.spelling import identity, spell, worded
 
 __all__ = ["Grade", "grade"]
 
@@ -78,6 +78,8 @@ def _verdict(answer: str, gold: str, *, rel_tolerance: float, choice: bool) -> s
         if choice or is_choice(gold):
             return _choice(answer, gold, any_letter=choice)
         if identity(answer) == identity(gold):
+            return "identical"
+        if worded(answer) and worded(answer) == worded(gold):
             return "identical"
         return _compared(answer, gold, rel_tolerance)
     except Doubt as doubt:

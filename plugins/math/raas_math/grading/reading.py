@@ -48,6 +48,7 @@ WORDY = re.compile(r"(?:\\text\{[^{}]*\}|[A-Za-z\s,.;:'’\"()?!-])+")
 TEXT = re.compile(r"\\text\{([^{}]*)\}")
 BUILDER = re.compile(r"[A-Za-z]\s*(?:\\in\s*\\reals\s*)?[|:]\s*(.+)")
 WORDS_INSIDE = re.compile(r"[A-Za-z]{2,}")
+BASED_DIGITS = re.compile(r"(?:\\text\{)?(?:[A-Z]+|[a-f]{2,}|(?=.*\d)[0-9A-Za-z]+)\}?")
 BASE_WORDS = "two three four five six seven eight nine ten eleven twelve"
 BASE_NAMES = {name: str(number) for number, name in enumerate(BASE_WORDS.split(), start=2)}
 
@@ -199,7 +200,7 @@ def _clock(text: str) -> Clock | None:
 
 def _based(text: str) -> Based | None:
     match = BASED.fullmatch(text)
-    if match is None or not re.search(r"\d", match[1]):
+    if match is None or not BASED_DIGITS.fullmatch(match[1]):
         return None
     base = BASE_NAMES.get(match[2], match[2])
     digits = re.sub(r"\\text\{|\}", "", match[1]).upper().lstrip("0") or "0"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 
-__all__ = ["identity", "spell"]
+__all__ = ["identity", "spell", "worded"]
 
 VULGAR = {
     char: f"\\frac{{{up}}}{{{down}}}"
@@ -81,6 +81,7 @@ REWRITES = tuple(
         (r"\*\*(?=\s*[\d({+\-A-Za-z\\])(?<=[\w)}]\*\*)", "^"),
     )
 )  # fmt: skip
+TEXT_GROUP = re.compile(r"\\text\{([^{}]*)\}")
 CONNECTIVE = re.compile(r",?\s*(?:and|or)\s*,?")
 UPRIGHT_GROUP = re.compile(rf"\\(?:{UPRIGHT})\s*\{{([^{{}}]*)\}}")
 FONT_GROUP = re.compile(rf"\\(?:{FONT})\s*(?:\{{([^{{}}]*)\}}|\s+([A-Za-z0-9])(?![A-Za-z]))")
@@ -95,7 +96,7 @@ def spell(text: str) -> str:
     """
     if len(text) > LONGEST:
         return text.strip()
-    text = _unwrap_upright(_ascii(_markdown(text)))
+    text = _unwrap_upright(_unwrap_fonts(_ascii(_markdown(text))))
     for pattern, to in REWRITES:
         text = pattern.sub(to, text)
     return _trim(_unwrap_fonts(text))
@@ -104,6 +105,15 @@ def spell(text: str) -> str:
 def identity(spelled: str) -> str:
     """The spelled text without blanks that mean nothing; a blank between two letters or digits means something."""
     return re.sub(r"(?<![A-Za-z0-9]) | (?![A-Za-z0-9])", "", re.sub(r"\s+", " ", spelled))
+
+
+def worded(spelled: str) -> str:
+    """The text in lower case without \\text and loose commas if it has a word of three letters in it, else empty."""
+    plain = re.sub(r",(?=\s)|\s+", " ", TEXT_GROUP.sub(r" \1 ", spelled))
+    words = re.findall(r"[A-Za-z]{3,}", plain)
+    if "\\" in plain or not set(words) - FUNCTION_NAMES:
+        return ""
+    return " ".join(plain.casefold().split())
 
 
 def _markdown(text: str) -> str:

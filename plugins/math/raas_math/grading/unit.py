@@ -154,7 +154,7 @@ def _noun(word: str, tail: str, *, spaced: bool) -> bool:
     """Any noun in \\text is a unit; a bare word must be apart from the number and no name of a function."""
     if word in NOT_UNITS or any(part in NOT_UNITS for part in word.split()):
         return False
-    if "\\text" in tail:
+    if "\\text" in tail or word.startswith("degree"):
         return len(tail) <= 60
     return spaced and len(word) >= 4 and word not in MATH_WORDS
 
