@@ -35,14 +35,22 @@ class Process:
         """Its exit code, once it has ended."""
         return await asyncio.shield(self._exited)
 
-    def kill(self, *, group: bool = False) -> None:
-        """SIGKILL it; nothing where it has ended. `group`: its whole process group, which it must lead."""
-        if self.exit_code is not None:
-            return
-        if group:
-            os.killpg(self.pid, signal.SIGKILL)
-        else:
+    def terminate_group(self) -> None:
+        """SIGTERM its process group, which it must lead; nothing where it has ended."""
+        self._signal_group(signal.SIGTERM)
+
+    def kill_group(self) -> None:
+        """SIGKILL its process group, which it must lead; nothing where it has ended."""
+        self._signal_group(signal.SIGKILL)
+
+    def kill(self) -> None:
+        """SIGKILL it alone; nothing where it has ended."""
+        if self.exit_code is None:
             signal.pidfd_send_signal(self._pidfd, signal.SIGKILL)
+
+    def _signal_group(self, number: int) -> None:
+        if self.exit_code is None:  # not reaped, so its pid is still its own
+            os.killpg(self.pid, number)
 
     def _reap(self) -> None:
         self._loop.remove_reader(self._pidfd)

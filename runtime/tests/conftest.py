@@ -1,13 +1,11 @@
 """Every test runs in real sandboxes: on `local` everywhere, on bubblewrap where it works."""
 
 import asyncio
-import os
-from collections.abc import AsyncIterator, Callable
-from contextlib import AbstractAsyncContextManager
+import tempfile
+from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
-
 from raas_runtime import Bubblewrap, Local, SandboxSpec, SandboxWorkspace
 
 
@@ -37,3 +35,10 @@ def runtime(request: pytest.FixtureRequest) -> Local | Bubblewrap:
 async def workspace(runtime: Local | Bubblewrap) -> AsyncIterator[SandboxWorkspace]:
     async with runtime.open_workspace(SandboxSpec(), tools=["ipython"]) as opened:
         yield opened
+
+
+@pytest.fixture
+def scratch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Where this test's sandboxes put their folders."""
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    return tmp_path

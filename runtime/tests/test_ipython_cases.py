@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 import pytest_asyncio
-
 from raas_runtime import Bubblewrap, Limits, Local, Observation, SandboxSpec, SandboxWorkspace
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -54,7 +53,9 @@ async def test_a_cell_that_eats_memory_ends_as_an_error_within_its_limit(
 ) -> None:
     spec = SandboxSpec(limits=Limits(memory_bytes=512 * MIB))
     async with module_runtime.open_workspace(spec, tools=["ipython"]) as workspace:
-        eaten = await workspace.call(TOOL, {"code": "eaten = []\nwhile True: eaten.append(' ' * 10_000_000)"}, timeout=20)
+        eaten = await workspace.call(
+            TOOL, {"code": "eaten = []\nwhile True: eaten.append(' ' * 10_000_000)"}, timeout=20
+        )
         assert eaten.error
         assert not eaten.timed_out
         assert (await workspace.call(TOOL, {"code": "print('alive')"}, timeout=15)).text == "alive\n"

@@ -15,7 +15,7 @@ from raas_runtime.wire.channel import Channel
 
 __all__ = ["Holding"]
 
-END_SECONDS = 5.0
+END_SECONDS = 2.0
 
 
 class Holding:
@@ -47,18 +47,29 @@ class Holding:
             self._drop()
 
     async def _end(self) -> None:
-        """Ask the action server to end everything; kill the outer process where that takes too long."""
-        with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(END_SECONDS if self.channel is not None else 0):
-                await self._gone()
-                return
-        if self.process is not None:
-            self.process.kill()
-        with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(END_SECONDS):
-                await self._gone()
+        """Ask the action server to end everything, then the outer processes, then kill those.
 
-    async def _gone(self) -> None:
+        The group matters: bubblewrap has a second process in it until that has tied its life to the first.
+        """
+        if self.channel is not None and await self._gone():
+            return
+        if self.process is not None:
+            self.process.terminate_group()
+            if await self._gone():
+                return
+            self.process.kill_group()
+            await self._gone()
+
+    async def _gone(self) -> bool:
+        """Whether the sandbox has ended within a few seconds."""
+        try:
+            async with asyncio.timeout(END_SECONDS):
+                await self._its_end()
+        except TimeoutError:
+            return False
+        return True
+
+    async def _its_end(self) -> None:
         if self.channel is not None:
             await self.channel.finish()
         if self.process is not None:
@@ -67,7 +78,7 @@ class Holding:
     def _drop(self) -> None:
         """What must happen even if the loop is being torn down around us; nothing where all went well."""
         if self.process is not None:
-            self.process.kill()
+            self.process.kill_group()
         if self.channel is not None:
             self.channel.close()
         remove_tree(self.folder)

@@ -15,8 +15,8 @@ from typing import NoReturn
 from raas_runtime.wire.actions import Actions
 from raas_runtime.wire.family import Family, adopt_orphans, die_with_parent, end_descendants, hide
 from raas_runtime.wire.frames import Frame, encode, read_frame, receive_frame
-from raas_runtime.wire.memory_watch import watch_memory
 from raas_runtime.wire.listener import connect_out
+from raas_runtime.wire.memory_watch import watch_memory
 
 __all__ = ["main"]
 

@@ -45,7 +45,7 @@ async def run_command(family: Family, argv: Sequence[str], *, timeout: float, st
     try:
         timed_out = not await ended(process, seconds=timeout)
     finally:
-        process.kill(group=True)
+        process.kill_group()
     exit_code = await process.wait()
     for drain in (out.drain, error.drain):
         drain.settle()

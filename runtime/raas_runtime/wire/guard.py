@@ -5,6 +5,7 @@ It and the action server watch each other: kill -9 of either ends both and all t
 
 import os
 import signal
+from typing import NoReturn
 
 from raas_runtime.wire.action_server import main as serve
 from raas_runtime.wire.family import adopt_orphans, end_descendants
@@ -12,14 +13,20 @@ from raas_runtime.wire.family import adopt_orphans, end_descendants
 __all__ = ["main"]
 
 
-def main(library: str, directory: str) -> None:
+def main(library: str, directory: str) -> NoReturn:
     """Fork the action server and outlive it until no descendant is left. Never returns."""
     adopt_orphans()
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, lambda number, frame: leave())
     server = os.fork()
     if server == 0:
         serve(library, directory)
     wait_for(server)
+    leave()
+
+
+def leave() -> NoReturn:
+    """End every descendant, then this process; also on SIGTERM, from a host whose action server hangs."""
     end_descendants()
     os._exit(0)
 

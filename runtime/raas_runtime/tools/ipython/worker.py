@@ -17,22 +17,17 @@ __all__ = ["serve_cells"]
 
 
 class Interrupt:
-    """SIGINT raises KeyboardInterrupt while user code runs and does nothing else at any other time."""
-
-    def __init__(self) -> None:
-        self._armed = False
+    """SIGINT raises KeyboardInterrupt while user code runs and does nothing at any other time."""
 
     def __enter__(self) -> None:
-        signal.signal(signal.SIGINT, self._on_signal)
-        self._armed = True
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
     def __exit__(self, *_: object) -> None:
-        self._armed = False
-        signal.signal(signal.SIGINT, self._on_signal)
+        signal.signal(signal.SIGINT, pass_by)
 
-    def _on_signal(self, number: int, frame: FrameType | None) -> None:
-        if self._armed:
-            raise KeyboardInterrupt
+
+def pass_by(number: int, frame: FrameType | None) -> None:
+    """Take a signal and do nothing; unlike SIG_IGN, children do not inherit it."""
 
 
 def serve_cells(connection: socket.socket, shell: QuietShell, *, output_chars: int) -> None:
