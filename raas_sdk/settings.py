@@ -25,33 +25,37 @@ class Settings(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    host: str = "127.0.0.1"
-    port: int = Field(default=8006, ge=0, le=65535)
-    token: str | None = None
-    init_workers: int = Field(default=8, ge=1)
-    run_workers: int = Field(default=64, ge=1)
-    eval_workers: int = Field(default=8, ge=1)
-    handover: int = Field(default=8, ge=1)
-    grade_workers: int = Field(default=2, ge=1)
-    runtime: str = "auto"
-    allow_unsafe_runtime: bool = False
-    keep_sandbox: bool = False
-    tokenizer: str | None = None
-    backend: tuple[str, ...] = ()
-    plugin: tuple[str, ...] = ()
-    entry_points: bool = True
-    wrappers: tuple[str, ...] = ()
-    strict: bool = False
-    default_data_source: str | None = None
-    max_body_bytes: int = Field(default=64 * 2**20, ge=1024)
-    max_queued_jobs: int = Field(default=10_000, ge=1)
-    keep_results: int = Field(default=2_000, ge=1)
-    lease_wait_seconds: float = Field(default=600.0, gt=0)
-    stop_seconds: float = Field(default=20.0, gt=0)
-    log_level: Literal["debug", "info", "warning", "error"] = "info"
-    limits: Mapping[str, Any] = Field(default_factory=dict)
-    routes: Mapping[str, str] = Field(default_factory=dict)
-    plugins: Mapping[str, Mapping[str, Any]] = Field(default_factory=dict)
+    host: str = Field("127.0.0.1", description="the address to listen on")
+    port: int = Field(8006, ge=0, le=65535, description="the port to listen on; 0 takes a free one")
+    token: str | None = Field(None, description="what clients must send as a bearer token")
+    init_workers: int = Field(8, ge=1, description="jobs in INIT at once")
+    run_workers: int = Field(64, ge=1, description="jobs in RUN at once")
+    eval_workers: int = Field(8, ge=1, description="jobs in EVAL at once")
+    handover: int = Field(8, ge=1, description="jobs that may wait between INIT and RUN with an open sandbox")
+    grade_workers: int = Field(2, ge=1, description="processes that grade for `host.grade`")
+    runtime: str = Field("auto", description="the kind of sandbox; auto takes the safest that works here")
+    allow_unsafe_runtime: bool = Field(False, description="let a service use a runtime that isolates nothing")
+    keep_sandbox: bool = Field(False, description="leave sandboxes open after their jobs, to look into them")
+    tokenizer: str | None = Field(
+        None, description="a folder or file with the tokenizer and chat template of the model"
+    )
+    backend: tuple[str, ...] = Field((), description="addresses of inference servers to begin with")
+    plugin: tuple[str, ...] = Field((), description="plugins beside the installed ones: `module[:attr]` or a path")
+    entry_points: bool = Field(True, description="load the installed plugins")
+    wrappers: tuple[str, ...] = Field((), description="the order of wrapper plugins, outermost first; others by name")
+    strict: bool = Field(False, description="refuse to start when a plugin is broken")
+    default_data_source: str | None = Field(None, description="for instances that name no `data_source`")
+    max_body_bytes: int = Field(64 * 2**20, ge=1024, description="the largest request body")
+    max_queued_jobs: int = Field(10_000, ge=1, description="accepted jobs that may wait for INIT")
+    keep_results: int = Field(2_000, ge=1, description="finished jobs whose results can still be asked for")
+    lease_wait_seconds: float = Field(600.0, gt=0, description="how long a job waits for an inference server")
+    stop_seconds: float = Field(20.0, gt=0, description="how long running jobs may go on after a stop")
+    log_level: Literal["debug", "info", "warning", "error"] = Field("info", description="the least that is logged")
+    limits: Mapping[str, Any] = Field(default_factory=dict, description="what a job may use, where it asks for nothing")
+    routes: Mapping[str, str] = Field(
+        default_factory=dict, description="more data sources for a plugin: source to plugin"
+    )
+    plugins: Mapping[str, Mapping[str, Any]] = Field(default_factory=dict, description="each plugin's own settings")
 
     def job_limits(self) -> Limits:
         """The limits of a job that asks for nothing else."""

@@ -197,6 +197,7 @@ class Attempt:
         try:
             await part(stack)
         finally:
+            self._soft_end.close()
             for host in self._hosts:
                 host.closed = True
             self.tool_calls = sum(w.tool_calls for host in self._hosts for w in host.opened)

@@ -1,9 +1,9 @@
 """The policy as plugins get it: conversations over token ids, sampled from the leased backend."""
 
 import time
-from array import array
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any, NamedTuple
 
 from raas_sdk.backends.client import BackendClient
 from raas_sdk.backends.generation import GenerateRequest, Generation
@@ -12,6 +12,7 @@ from raas_sdk.engine.leases import HeldLease
 from raas_sdk.engine.owned_workspace import SoftEnd
 from raas_sdk.errors import LimitReached, PluginFault
 from raas_sdk.job import Job
+from raas_sdk.json_data import json_copy
 from raas_sdk.limits import Limits
 from raas_sdk.policy import Message, Turn
 from raas_sdk.tokens import Ledger, Renderer
@@ -46,6 +47,9 @@ class LeasedPolicy:
         self.listener = listener
         self.conversations: list[LeasedConversation] = []
         self.turns = 0
+        self.dispatch_version = lease.target.version
+        self._next_turn = 0
+        self._under_way = 0
         self.limit_reason: str | None = None
         self.model_seconds = 0.0
 
@@ -65,7 +69,7 @@ class LeasedPolicy:
         return sum(conversation.ledger.sampled_tokens for conversation in self.conversations)
 
     def conversation(self, messages: Sequence[Message], tools: Sequence[Tool] = ()) -> "LeasedConversation":
-        """Start a chat."""
+        """Start a chat; raise PluginFault if it has no message, or one that is no plain data."""
         conversation = LeasedConversation(self, messages, tools)
         self.conversations.append(conversation)
         return conversation
@@ -75,6 +79,34 @@ class LeasedPolicy:
         self.limit_reason = self.limit_reason or reason
         return LimitReached(reason)
 
+    @contextmanager
+    def turn_under_way(self) -> Iterator[int]:
+        """Number a turn while it is sampled; raise LimitReached if no more is allowed.
+
+        Turns of several conversations that are sampled at once get different numbers, and so seeds. A number
+        whose turn failed is used again if it was the last.
+        """
+        self._check_turns()
+        number = self._next_turn
+        self._next_turn += 1
+        self._under_way += 1
+        sampled = self.turns
+        try:
+            yield number
+        finally:
+            self._under_way -= 1
+            if self.turns == sampled and self._next_turn == number + 1:
+                self._next_turn = number
+
+    def _check_turns(self) -> None:
+        if self.soft_end.reason is not None:
+            raise self.reach(self.soft_end.reason)
+        if self.turns + self._under_way >= self.limits.max_turns:
+            raise self.reach("turns")
+        most = self.limits.max_total_tokens
+        if most is not None and self.sampled_tokens >= most:
+            raise self.reach("tokens")
+
 
 class LeasedConversation:
     """One chat; its ledger holds every token that was sent and sampled."""
@@ -83,10 +115,12 @@ class LeasedConversation:
         if not messages:
             raise PluginFault("a conversation needs at least one message", code="empty_conversation")
         self._policy = policy
-        self._messages: list[Message] = [dict(message) for message in messages]
-        self.tools = tuple(tools)
+        self._messages: list[Message] = [_plain(message) for message in messages]
+        self.tools = tuple(Tool(tool.name, tool.description, _plain(tool.parameters)) for tool in tools)
         self.ledger = Ledger(vocab_size=policy.renderer.vocab_size)
         self._rendered = 0
+        self._answered = True
+        self._sampling = False
         self._closed = True
         self.finish_reason: str | None = None
 
@@ -96,58 +130,68 @@ class LeasedConversation:
         return tuple(self._messages)
 
     def append(self, *messages: Message) -> None:
-        """Add what the policy is told next."""
-        self._messages.extend(dict(message) for message in messages)
+        """Add what the policy is told next; raise PluginFault while a reply is being sampled."""
+        self._check_idle()
+        self._messages.extend(_plain(message) for message in messages)
 
     def annotate(self, *, content: str, tool_calls: Sequence[Mapping[str, Any]]) -> None:
         """Say how the last reply was parsed."""
+        self._check_idle()
         last = self._messages[-1]
         if last.get("role") != "assistant":
             raise PluginFault("annotate must follow sample(), before append()", code="annotate_order")
-        self._messages[-1] = {**last, "content": content, "tool_calls": [dict(call) for call in tool_calls]}
+        self._messages[-1] = _plain({**last, "content": content, "tool_calls": list(tool_calls)})
 
     async def sample(self) -> Turn:
-        """Sample the next reply on the leased backend."""
+        """Sample the next reply on the leased backend; after a fault it may be called again for the same turn."""
         policy = self._policy
-        self._check_turns()
-        self._render_pending()
-        request = self._request()
-        began = time.monotonic()
-        target = policy.lease.target
+        self._check_idle()
+        self._sampling = True
         try:
-            reply = await policy.soft_end.bounded(policy.client.generate(target, request))
+            with policy.turn_under_way() as number:
+                self._render_pending()
+                request = self._request(number)
+                target, began = policy.lease.target, time.monotonic()
+                reply = await self._generate(target, request)
+                return self._record(number, reply, target, seconds=time.monotonic() - began, seed=request.seed)
+        finally:
+            self._sampling = False
+
+    def _check_idle(self) -> None:
+        if self._sampling:
+            raise PluginFault("await sample() before using its conversation again", code="conversation_busy")
+
+    async def _generate(self, target: BackendTarget, request: GenerateRequest) -> Generation:
+        policy, began = self._policy, time.monotonic()
+        try:
+            reply: Generation = await policy.soft_end.bounded(policy.client.generate(target, request))
         except LimitReached as limit:
             raise policy.reach(limit.reason) from limit
         finally:
             policy.model_seconds += time.monotonic() - began
-        return self._record(reply, target, seconds=time.monotonic() - began, seed=request.seed)
-
-    def _check_turns(self) -> None:
-        policy, limits = self._policy, self._policy.limits
-        if policy.soft_end.reason is not None:
-            raise policy.reach(policy.soft_end.reason)
-        if policy.turns >= limits.max_turns:
-            raise policy.reach("turns")
-        if limits.max_total_tokens is not None and policy.sampled_tokens >= limits.max_total_tokens:
-            raise policy.reach("tokens")
+        return reply
 
     def _render_pending(self) -> None:
         """Put the messages since the last turn into the ledger, or start a new segment where no bridge holds."""
         new = self._messages[self._rendered :]
-        if not new and self._rendered:
-            raise PluginFault("append a message before sampling again", code="nothing_new")
-        renderer = self._policy.renderer
-        if self._rendered:
-            history = self._messages[: self._rendered]
-            bridge = renderer.bridge(history, new, self.tools, closed=self._closed)
-            if bridge is not None:
-                self.ledger.append_context(bridge, message_index=self._rendered, role=str(new[0].get("role")))
-                self._rendered = len(self._messages)
-                return
-        self.ledger.start_segment(renderer.prompt(self._messages, self.tools), messages=len(self._messages))
+        if not new:
+            if self._answered:
+                raise PluginFault("append a message before sampling again", code="nothing_new")
+            return
+        bridge = self._bridge(new) if self._rendered and self._answered else None
+        if bridge is None:
+            prompt = self._policy.renderer.prompt(self._messages, self.tools)
+            self.ledger.start_segment(prompt, messages=len(self._messages))
+        else:
+            self.ledger.append_context(bridge, message_index=self._rendered, role=str(new[0].get("role")))
         self._rendered = len(self._messages)
+        self._answered = False
 
-    def _request(self) -> GenerateRequest:
+    def _bridge(self, new: Sequence[Message]) -> Sequence[int] | None:
+        history = self._messages[: self._rendered]
+        return self._policy.renderer.bridge(history, new, self.tools, closed=self._closed)
+
+    def _request(self, number: int) -> GenerateRequest:
         policy, sampling = self._policy, self._policy.job.sampling
         return GenerateRequest(
             prompt_ids=self.ledger.current_ids(),
@@ -156,9 +200,9 @@ class LeasedConversation:
             top_p=sampling.top_p,
             top_k=sampling.top_k,
             min_p=sampling.min_p,
-            seed=policy.job.turn_seed(policy.turns),
+            seed=policy.job.turn_seed(number),
             stop_token_ids=policy.renderer.stop_token_ids,
-            request_id=f"{policy.job.job_id}-{policy.job.attempt}-{policy.turns}",
+            request_id=f"{policy.job.job_id}-{policy.job.attempt}-{number}",
         )
 
     def _room(self) -> int:
@@ -175,33 +219,65 @@ class LeasedConversation:
             raise policy.reach(reason)
         return room
 
-    def _record(self, reply: Generation, target: BackendTarget, *, seconds: float, seed: int | None) -> Turn:
-        versions = {version for _, version in reply.version_spans or ()}
-        swapped = not versions and self._policy.lease.target.version != target.version
+    def _record(
+        self, number: int, reply: Generation, target: BackendTarget, *, seconds: float, seed: int | None
+    ) -> Turn:
         self.ledger.logprobs_mode = reply.logprobs_mode
-        self.ledger.append_sampled(
-            reply.token_ids,
-            reply.logprobs,
-            message_index=len(self._messages),
-            finish_reason=reply.finish_reason,
-            version=target.version,
-            backend=target.address,
-            request_id=reply.request_id,
-            seconds=seconds,
-            seed=seed,
-            mixed=swapped or len(versions) > 1,
-            note=reply.note,
-        )
-        return self._turn(reply.token_ids, reply.finish_reason, target.version)
+        start = 0
+        for part in _parts(reply, target.version, now=self._policy.lease.target.version):
+            end = start + part.length
+            self.ledger.append_sampled(
+                reply.token_ids[start:end],
+                reply.logprobs[start:end],
+                message_index=len(self._messages),
+                finish_reason=reply.finish_reason,
+                version=part.version,
+                backend=target.address,
+                request_id=reply.request_id,
+                seconds=seconds,
+                seed=seed,
+                mixed=part.mixed,
+                note=reply.note,
+            )
+            start = end
+        return self._turn(number, reply, part.version)
 
-    def _turn(self, ids: "array[int]", finish_reason: str, version: int | None) -> Turn:
+    def _turn(self, number: int, reply: Generation, version: int | None) -> Turn:
         policy = self._policy
-        self._closed = policy.renderer.is_closed(ids)
-        self.finish_reason = finish_reason
-        text = policy.renderer.turn_text(ids)
-        turn = Turn(policy.turns, text, finish_reason, len(ids), version)
+        self._closed = policy.renderer.is_closed(reply.token_ids)
+        self._answered = True
+        self.finish_reason = reply.finish_reason
+        text = policy.renderer.turn_text(reply.token_ids)
+        turn = Turn(number, text, reply.finish_reason, len(reply.token_ids), version)
         policy.turns += 1
         self._messages.append({"role": "assistant", "content": text})
         self._rendered = len(self._messages)
         policy.listener(turn)
         return turn
+
+
+class _Part(NamedTuple):
+    """Sampled tokens of one version; `mixed`: more than one may have sampled them, and nobody knows which."""
+
+    length: int
+    version: int | None
+    mixed: bool = False
+
+
+def _parts(reply: Generation, dispatched: int | None, *, now: int | None) -> Sequence[_Part]:
+    """Which versions sampled a reply: the wire's own spans where the weights changed, else the one at dispatch."""
+    spans, count = reply.version_spans or (), len(reply.token_ids)
+    labels = {version for _, version in spans}
+    if len(labels) > 1 and min(labels) >= 0:
+        return [_Part(length, version) for length, version in spans]
+    if now != dispatched and labels and labels <= {dispatched, now}:
+        return [_Part(count, labels.pop())]
+    return [_Part(count, dispatched, mixed=now != dispatched or len(labels) > 1)]
+
+
+def _plain(message: Mapping[str, Any]) -> dict[str, Any]:
+    try:
+        plain: dict[str, Any] = json_copy(dict(message))
+    except (TypeError, ValueError) as error:
+        raise PluginFault(f"a message must be a JSON object ({error}): {message!r:.200}", code="bad_message") from error
+    return plain

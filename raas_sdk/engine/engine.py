@@ -8,6 +8,7 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from raas_sdk.backends.client import BackendClient
 from raas_sdk.engine import messages as m
 from raas_sdk.engine.attempt import AttemptServices, Listener
+from raas_sdk.engine.credit import CreditLine
 from raas_sdk.engine.graders import GraderPool
 from raas_sdk.engine.host import HostServices, KeepSandbox, PluginHost
 from raas_sdk.engine.job_table import JobTable, RunningJob
@@ -17,6 +18,7 @@ from raas_sdk.engine.record import bare_result
 from raas_sdk.engine.renderers import RendererShelf
 from raas_sdk.engine.runner import Runner
 from raas_sdk.engine.runtimes import RuntimeChooser
+from raas_sdk.engine.supervision import Supervisor
 from raas_sdk.engine.task_set import TaskSet
 from raas_sdk.engine.transport import Channel
 from raas_sdk.hooks import Plugins
@@ -27,6 +29,9 @@ from raas_sdk.settings import Settings
 from raas_sdk.verdict import classify
 
 __all__ = ["Engine"]
+
+STARTUP_SECONDS = 300.0
+SHUTDOWN_SECONDS = 15.0
 
 log = logging.getLogger(__name__)
 
@@ -40,6 +45,7 @@ class Engine(Listener):
         self._tasks = tasks
         self._name = name
         self.table = JobTable()
+        self._credit = CreditLine(services.pools[Stage.INIT].size, lambda count: channel.send(m.Credit(count)))
         self.unavailable: dict[str, str] = {}
 
     @classmethod
@@ -71,6 +77,8 @@ class Engine(Listener):
                 hosts=HostServices(chooser, graders, keep),
                 renderer=shelf.for_job,
                 listener=Listener(),
+                grace_seconds=settings.grace_seconds,
+                close_seconds=settings.close_seconds,
             )
             tasks = await stack.enter_async_context(TaskSet())
             engine = cls(services, channel, tasks, name="engine-0")
@@ -109,7 +117,7 @@ class Engine(Listener):
 
     def _say_hello(self) -> None:
         self._channel.send(m.Hello(self._name, self.unavailable))
-        self._channel.send(m.Credit(self.pools[Stage.INIT].size))
+        self._credit.settle()
 
     def _receive(self, message: m.Message) -> None:
         match message:
@@ -125,6 +133,8 @@ class Engine(Listener):
                 self.table.unconfirmed.pop(job_id, None)
             case m.Resize(sizes=sizes):
                 self._resize({Stage(name): size for name, size in sizes.items()})
+            case m.Drain(on=on):
+                self._credit.drain(on)
             case _:
                 log.error("an engine does not take this message", extra={"kind": type(message).__name__})
 
@@ -132,17 +142,20 @@ class Engine(Listener):
         entry = self.table.running.get(job_id)
         if entry is not None and entry.in_init:
             entry.in_init = False
-            self._channel.send(m.Credit(1))
+            self._credit.returned()
 
     def _resize(self, sizes: dict[Stage, int]) -> None:
-        more = sizes.get(Stage.INIT, 0) - self.pools[Stage.INIT].size
         self.pools.resize(sizes)
-        if Stage.INIT in sizes and more > 0:
-            self._channel.send(m.Credit(more))
+        self._credit.resize(self.pools[Stage.INIT].size)
 
     def _submit(self, message: m.Submit) -> None:
         job = Job.from_wire(message.job)
-        entry = RunningJob(Runner(job, self._services, queue_wait=message.queue_wait))
+        try:
+            entry = RunningJob(Runner(job, self._services, queue_wait=message.queue_wait))
+        except Exception as error:  # noqa: BLE001 - a boundary: whatever it is, the job is answered with it
+            self._credit.returned()
+            self._answer(job, _failed(job, error))
+            return
         self.table.running[job.job_id] = entry
         entry.task = self._tasks.create_task(self._drive(job, entry))
 
@@ -151,30 +164,36 @@ class Engine(Listener):
         entry.started = True
         try:
             result = entry.runner.cancelled() if entry.cancelled else await entry.runner.run()
-        except asyncio.CancelledError:
-            if not entry.cancelled:
+        except asyncio.CancelledError as error:
+            if not entry.cancelled and _is_cancelled():
                 raise
-            result = entry.runner.cancelled()
-        except Exception as error:
-            log.exception("the engine failed a job", extra={"job_id": job.job_id})
-            failure = classify(error, stage="engine")
-            result = bare_result(job, outcome=Outcome.INFRA_ERROR, failure=failure)
+            result = entry.runner.cancelled() if entry.cancelled else _failed(job, error)
+        except Exception as error:  # noqa: BLE001 - a boundary: whatever it is, the job is answered with it
+            result = _failed(job, error)
         finally:
             self._return_credit(job.job_id)
             self.table.running.pop(job.job_id, None)
-        self._answer(result)
+        self._answer(job, result)
 
-    def _answer(self, result: Result) -> None:
-        self.table.unconfirmed[result.job_id] = result
+    def _answer(self, job: Job, result: Result) -> None:
+        try:
+            self._send_result(result)
+        except Exception as error:  # noqa: BLE001 - data that no check has caught must not cost other jobs
+            self._send_result(_failed(job, error))
+
+    def _send_result(self, result: Result) -> None:
         self._channel.send(m.JobResult(result.job_id, result.attempt, result.to_wire(binary=True)))
+        self.table.unconfirmed[result.job_id] = result
 
     async def _start_plugins(self) -> None:
-        for name in self._services.plugins.routes:
+        plugins = self._services.plugins
+        for name in plugins.loaded():
             try:
-                await self._lifecycle(name, "raas_startup")
+                await self._lifecycle(name, "raas_startup", seconds=STARTUP_SECONDS)
             except Exception as error:
                 log.exception("a plugin failed to start", extra={"plugin": name})
-                self.unavailable[name] = f"{type(error).__name__}: {error}"
+                reason = classify(error, stage="startup").message
+                self.unavailable.update(dict.fromkeys(plugins.touched_by(name), reason))
 
     async def _shut_down(self) -> None:
         for job_id in tuple(self.table.running):
@@ -182,19 +201,34 @@ class Engine(Listener):
         running = [entry.task for entry in self.table.running.values() if entry.task is not None]
         if running:
             await asyncio.wait(running)
-        for name in self._services.plugins.routes:
+        for name in reversed(self._services.plugins.loaded()):
             try:
-                await self._lifecycle(name, "raas_shutdown")
+                await self._lifecycle(name, "raas_shutdown", seconds=SHUTDOWN_SECONDS)
             except Exception:
                 log.exception("a plugin failed to shut down", extra={"plugin": name})
 
-    async def _lifecycle(self, name: str, hook: str) -> None:
+    async def _lifecycle(self, name: str, hook: str, *, seconds: float) -> None:
         plugins = self._services.plugins
         labels = {"plugin": name, "job_id": "-", "stage": hook}
         host = PluginHost(self._services.hosts, settings=plugins.settings.get(name), labels=labels)
-        awaitable = plugins.own_hook(name, hook)(host=host)
-        if awaitable is not None:
-            await awaitable
+
+        async def call() -> None:
+            awaitable = plugins.own_hook(name, hook)(host=host)
+            if awaitable is not None:
+                await awaitable
+
+        await Supervisor(hook, seconds, grace_seconds=self._services.grace_seconds).run(call())
+
+
+def _is_cancelled() -> bool:
+    task = asyncio.current_task()
+    return task is not None and task.cancelling() > 0
+
+
+def _failed(job: Job, error: BaseException) -> Result:
+    """The record of a job that the engine itself could not bring to an end."""
+    log.error("the engine failed a job", exc_info=error, extra={"job_id": job.job_id})
+    return bare_result(job, outcome=Outcome.INFRA_ERROR, failure=classify(error, stage="engine"))
 
 
 def _pools(settings: Settings) -> StagePools:

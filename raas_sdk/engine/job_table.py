@@ -32,6 +32,8 @@ class JobTable:
         entry = self.running.get(job_id)
         if entry is None or entry.task is None:
             return False
+        if entry.cancelled:
+            return True
         entry.cancelled = True
         if entry.started:
             entry.task.cancel()

@@ -92,5 +92,5 @@ def _usage(attempt: Attempt, trajectory: Trajectory) -> Usage:
 
 def _versions(attempt: Attempt, trajectory: Trajectory) -> dict[str, int | None]:
     seen: Sequence[int] = [span.version for span in _spans(trajectory) if span.version is not None]
-    dispatch = attempt.policy.lease.target.version if attempt.policy else None
+    dispatch = attempt.policy.dispatch_version if attempt.policy else None
     return {"dispatch": dispatch, "min": min(seen, default=None), "max": max(seen, default=None)}

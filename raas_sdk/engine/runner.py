@@ -10,6 +10,7 @@ from raas_sdk.engine.attempt import Attempt, AttemptServices, StageFault
 from raas_sdk.engine.clock import JobClock
 from raas_sdk.engine.record import build_result
 from raas_sdk.job import Job, Stage
+from raas_sdk.json_data import json_copy
 from raas_sdk.result import Failure, Outcome, Result
 from raas_sdk.reward import Reward
 from raas_sdk.verdict import classify, outcome_of
@@ -37,7 +38,9 @@ class Runner:
         """Try until an attempt ends the job; only a cancel raises."""
         fault = await self._try()
         while fault is not None and self._try_again():
+            earlier = self.attempt.notes
             self.attempt = Attempt(self.attempt.job.next_attempt(), self._services, self._clock)
+            self.attempt.notes.extend(earlier)
             fault = await self._try()
         return self._final(self._scored() if fault is None else self._failed(fault))
 
@@ -74,7 +77,8 @@ class Runner:
             decision = self._route.on_exception(fault.stage, self.attempt.job, fault.error, trajectory)
         except Exception as second:
             log.exception("an exception hook raised", extra={"job_id": self.attempt.job.job_id})
-            failure = replace(failure, also=(*failure.also, f"exception hook: {type(second).__name__}: {second}"))
+            what = classify(second, stage=fault.stage.value).message
+            failure = replace(failure, also=(*failure.also, f"exception hook: {what}"))
         if isinstance(decision, Reward):
             limited = failure.kind == "model"
             return self._build(Outcome.MODEL_LIMIT if limited else Outcome.SCORED, decision, failure)
@@ -92,8 +96,7 @@ class Runner:
             answer = self._route.final_result(self.attempt.job, result)
         except Exception as error:
             log.exception("raas_final_result raised", extra={"job_id": result.job_id})
-            note = f"raas_final_result: {type(error).__name__}: {error}"
-            return replace(result, extra={**result.extra, "final_result_error": note})
+            return _refused(result, f"raas_final_result: {classify(error, stage='final').message}")
         return result if answer is None else _with_additions(result, answer)
 
     def _build(self, outcome: Outcome, reward: Reward | None, failure: Failure | None) -> Result:
@@ -105,8 +108,15 @@ class Runner:
 
 def _with_additions(result: Result, answer: Result) -> Result:
     """Take reward_parts and extra from the hook's answer; say so if it changed more."""
-    changed = replace(result, **{name: getattr(answer, name) for name in ADDABLE})
-    if answer != changed:
-        note = "raas_final_result may change reward_parts and extra only; its other changes were refused"
-        changed = replace(changed, extra={**changed.extra, "final_result_error": note})
+    try:
+        added = {name: json_copy(dict(getattr(answer, name))) for name in ADDABLE}
+    except (TypeError, ValueError) as error:
+        return _refused(result, f"raas_final_result must add plain data: {error}")
+    changed = replace(result, **added)
+    if replace(answer, **added) != changed:
+        return _refused(changed, "raas_final_result may change reward_parts and extra only; the rest was refused")
     return changed
+
+
+def _refused(result: Result, note: str) -> Result:
+    return replace(result, extra={**result.extra, "final_result_error": note})

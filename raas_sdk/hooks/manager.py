@@ -59,6 +59,17 @@ class Plugins:
         others = [obj for name, obj in self.manager.list_name_plugin() if name != plugin]
         return self.manager.subset_hook_caller(hook, others)
 
+    def loaded(self) -> list[str]:
+        """The names of all plugins that were let in."""
+        return [report.name for report in self.reports if report.kind != "broken"]
+
+    def touched_by(self, plugin: str) -> list[str]:
+        """The task plugins that cannot work without it: itself, or all of them for one that wraps their hooks."""
+        if plugin in self.routes:
+            return [plugin]
+        wraps = [hook for hook in ROUTED if self.own_hook(plugin, hook).get_hookimpls()]
+        return list(self.routes) if wraps else []
+
     def listeners(self, hook: str) -> list[Listener]:
         """The implementations of an announcement hook, to be called one at a time."""
         caller: HookCaller = getattr(self.manager.hook, hook)
