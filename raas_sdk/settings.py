@@ -49,6 +49,8 @@ class Settings(BaseModel):
     max_queued_jobs: int = Field(10_000, ge=1, description="accepted jobs that may wait for INIT")
     keep_results: int = Field(2_000, ge=1, description="finished jobs whose results can still be asked for")
     lease_wait_seconds: float = Field(600.0, gt=0, description="how long a job waits for an inference server")
+    grace_seconds: float = Field(5.0, gt=0, description="how long a plugin may take to end when it is stopped")
+    close_seconds: float = Field(15.0, gt=0, description="how long a sandbox may take to close")
     stop_seconds: float = Field(20.0, gt=0, description="how long a stop waits for cancelled jobs to end")
     log_level: Literal["debug", "info", "warning", "error"] = Field("info", description="the least that is logged")
     limits: Mapping[str, Any] = Field(default_factory=dict, description="what a job may use, where it asks for nothing")
