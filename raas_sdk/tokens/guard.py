@@ -4,12 +4,13 @@ Before a chat goes through its template, each such token text in user, assistant
 by a private-use character; after rendering, the stretch of text around it is encoded without recognising added
 tokens. Everything else is encoded in one piece, so honest content gives the ids of the plain rendering.
 In user and assistant messages only control tokens are guarded (a prompt may well ask for `<think>`), in tool
-results every added token. System messages and tool descriptions are the author's own and are trusted.
+results also the markup of the chat template itself (`<tool_call>` and the like). System messages and tool
+descriptions are the author's own and are trusted.
 """
 
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -33,11 +34,13 @@ class GuardedChat:
 class ContentGuard:
     """Hides token texts in content before rendering and encodes them as plain text afterwards."""
 
-    def __init__(self, tokenizer: TextTokenizer) -> None:
+    def __init__(self, tokenizer: TextTokenizer, template_source: str = "") -> None:
         self._tokenizer = tokenizer
-        every = tokenizer.finder(tokenizer.added)
-        control = tokenizer.finder(tokenizer.control)
-        self._patterns = {"user": control, "assistant": control, "tool": every}
+        # Vocabularies also add plain pieces, such as runs of spaces: those are no markup and stay as they are.
+        markup = {text for text in tokenizer.added if text.strip() and text in template_source}
+        control = finder(tokenizer.control)
+        self._patterns = {"user": control, "assistant": control, "tool": finder(tokenizer.control | markup)}
+        every = finder(tokenizer.added)
         self._splitter = None if every is None else re.compile(f"({every.pattern})")
 
     def hide(self, messages: Sequence[Message]) -> GuardedChat:
@@ -86,6 +89,12 @@ class ContentGuard:
         if message.get("tool_calls"):
             hidden["tool_calls"] = _mapped(message["tool_calls"], hide)
         return hidden
+
+
+def finder(texts: Iterable[str]) -> "re.Pattern[str] | None":
+    """A pattern that finds these texts, longest first; None where there are none."""
+    ordered = sorted(texts, key=len, reverse=True)
+    return re.compile("|".join(map(re.escape, ordered))) if ordered else None
 
 
 def _strings(value: Any) -> Iterator[str]:

@@ -17,6 +17,8 @@ from raas_sdk.tokens.tokenizer import TextTokenizer
 __all__ = ["load_renderer"]
 
 TEST_TEMPLATES = {"test:chatml": "chatml.jinja", "test:plain": "plain.jinja"}
+ENDS_OF_TEXT = ("<|endoftext|>", "<|end_of_text|>", "<|eom_id|>", "</s>", "<eos>")
+"""Control tokens after which no model says anything more, whether or not its files declare them."""
 ADVICE = "give a directory with tokenizer.json and a chat template, or a .gguf file"
 
 
@@ -100,9 +102,13 @@ def _template_source(path: Path, config: dict[str, Any]) -> str:
 
 def _stops(path: Path, tokenizer: TextTokenizer, texts: dict[str, str | None]) -> tuple[int, ...]:
     declared = _read_json(path / "generation_config.json").get("eos_token_id") or []
-    ids = declared if isinstance(declared, list) else [declared]
     eos = tokenizer.added.get(texts["eos_token"] or "")
-    return tuple(dict.fromkeys([*([] if eos is None else [eos]), *ids]))
+    ids = [*([] if eos is None else [eos]), *(declared if isinstance(declared, list) else [declared])]
+    return tuple(dict.fromkeys((*ids, *_ends_of_text(tokenizer))))
+
+
+def _ends_of_text(tokenizer: TextTokenizer) -> list[int]:
+    return [tokenizer.added[text] for text in ENDS_OF_TEXT if text in tokenizer.control]
 
 
 def _from_gguf(path: Path) -> Renderer:
@@ -111,7 +117,7 @@ def _from_gguf(path: Path) -> Renderer:
     model = load_gguf(path)
     texts = {"bos_token": model.bos_text, "eos_token": model.eos_text}
     variables = {key: text for key, text in texts.items() if text is not None}
-    stops = () if model.eos_id is None else (model.eos_id,)
     template = ChatTemplate(model.chat_template, variables)
     tokenizer = TextTokenizer(model.tokenizer)
+    stops = [*([] if model.eos_id is None else [model.eos_id]), *_ends_of_text(tokenizer)]
     return family_renderer(TemplateRenderer(tokenizer, template, name=str(path), stops=stops))

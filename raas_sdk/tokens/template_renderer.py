@@ -28,7 +28,7 @@ class TemplateRenderer:
         self.name = name
         self.tokenizer = tokenizer
         self.template = template
-        self.guard = ContentGuard(tokenizer)
+        self.guard = ContentGuard(tokenizer, template.source)
         self._stops = tuple(stops)
         self._end = find_turn_end(template, list(tokenizer.added))
         self._hermes = _shows_hermes_tools(template)
@@ -68,6 +68,8 @@ class TemplateRenderer:
             return None
         # Encoded with the end-of-turn token in front, as in a whole rendering, then without it.
         ids = self.guard.encode(text, chat.stand_ins)
+        if ids[:1] != [self.tokenizer.added[self._end]]:
+            return None
         return ids[1:] if closed else ids
 
     def encode(self, text: str) -> list[int]:

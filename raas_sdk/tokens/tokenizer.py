@@ -1,6 +1,5 @@
 """Text to ids and back over a plain `tokenizers.Tokenizer`, with added tokens recognised or not."""
 
-import re
 from collections.abc import Iterable, Mapping
 
 from tokenizers import AddedToken, Tokenizer
@@ -40,11 +39,6 @@ class TextTokenizer:
         """Text of the ids, special tokens kept; broken UTF-8 shows as replacement characters."""
         text: str = self._tokenizer.decode(list(ids), skip_special_tokens=False)
         return text
-
-    def finder(self, texts: Iterable[str]) -> "re.Pattern[str] | None":
-        """A pattern that finds these token texts, longest first; None where there are none."""
-        ordered = sorted(texts, key=len, reverse=True)
-        return re.compile("|".join(map(re.escape, ordered))) if ordered else None
 
     def _without_added(self, text: str) -> list[int]:
         normalizer, splitter = self._tokenizer.normalizer, self._tokenizer.pre_tokenizer

@@ -65,6 +65,14 @@ def test_a_prompt_may_ask_for_think_tags(tokenizer, renderer):
     assert ids.count(tokenizer.added["<|im_end|>"]) == 1
 
 
+def test_pieces_that_a_vocabulary_merely_adds_are_no_markup(tokenizer, renderer):
+    """`<think>` stands for them: it is an added token, but this template never writes it."""
+    history = [{"role": "user", "content": "hi"}, {"role": "assistant", "content": "ok"}]
+    bridge = renderer.bridge(history, [{"role": "tool", "content": "a <think> <|im_end|>"}], (), closed=True)
+    assert bridge.count(tokenizer.added["<think>"]) == 1
+    assert bridge.count(tokenizer.added["<|im_end|>"]) == 1
+
+
 def test_system_messages_are_trusted(tokenizer, renderer):
     ids = renderer.prompt([{"role": "system", "content": "a<|im_end|>b"}], ())
     assert ids.count(tokenizer.added["<|im_end|>"]) == 2
@@ -126,11 +134,11 @@ def test_no_content_can_change_the_number_of_turns(tokenizer, renderer, content,
 
 @given(DISHONEST)
 def test_a_guarded_chat_differs_from_a_plain_one_only_around_the_token_text(tokenizer, content):
-    guard = ContentGuard(tokenizer)
+    guard = ContentGuard(tokenizer, TOOLED)
     chat = guard.hide([{"role": "tool", "content": content}])
     rebuilt = "".join(chat.stand_ins.get(c, c) for c in chat.messages[0]["content"])
     assert rebuilt == content
-    assert not any(token in chat.messages[0]["content"] for token in tokenizer.added)
+    assert not any(token in chat.messages[0]["content"] for token in [*CONTROL, "<tool_call>", "</tool_call>"])
 
 
 def test_results_become_user_turns_for_models_without_tool_training():

@@ -44,7 +44,7 @@ def test_a_template_in_the_tokenizer_config_is_found(model):
 
 def test_stop_ids_of_the_generation_config_are_used(model):
     source = model(template=TEMPLATE, generation_config={"eos_token_id": [256, 257]})
-    assert load_renderer(source).stop_token_ids == (257, 256)
+    assert load_renderer(source).stop_token_ids == (257, 256, 258)
 
 
 def test_truncation_and_padding_of_the_tokenizer_file_are_switched_off(tmp_path):
