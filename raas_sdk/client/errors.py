@@ -14,7 +14,7 @@ class ServiceUnreachable(RaasError):
 
 
 class CallRefused(RaasError):
-    """The service answered an error; `status` is its HTTP status, `code` its word for the reason, `retry_after` when to come again."""
+    """The service answered an error: its HTTP status, its code for the reason, its Retry-After."""
 
     def __init__(self, message: str, *, status: int, code: str, retry_after: str | None = None) -> None:
         super().__init__(message, code=code, retryable=status in (429, 503))
