@@ -14,10 +14,14 @@ class Process:
     """A started child. Needs Linux 5.3 (pidfd) and a running event loop."""
 
     def __init__(self, argv: Sequence[str], **options: Any) -> None:
-        """Start it; options are those of subprocess.Popen. OSError where the program cannot be run."""
+        """Start it; options are those of subprocess.Popen. OSError where the program cannot be run.
+
+        It must lead a group of its own (start_new_session) or join one (process_group) if that is to be signalled.
+        """
         self._loop = asyncio.get_running_loop()
         self._exited: asyncio.Future[int] = self._loop.create_future()
         self._popen = subprocess.Popen(argv, **options)
+        self._group: int = options.get("process_group") or self._popen.pid
         self._pidfd = os.pidfd_open(self._popen.pid)
         self._loop.add_reader(self._pidfd, self._reap)
 
@@ -36,11 +40,11 @@ class Process:
         return await asyncio.shield(self._exited)
 
     def terminate_group(self) -> None:
-        """SIGTERM its process group, which it must lead; nothing where it has ended."""
+        """SIGTERM the process group it was started in; nothing where it has ended."""
         self._signal_group(signal.SIGTERM)
 
     def kill_group(self) -> None:
-        """SIGKILL its process group, which it must lead; nothing where it has ended."""
+        """SIGKILL the process group it was started in; nothing where it has ended."""
         self._signal_group(signal.SIGKILL)
 
     def kill(self) -> None:
@@ -49,8 +53,8 @@ class Process:
             signal.pidfd_send_signal(self._pidfd, signal.SIGKILL)
 
     def _signal_group(self, number: int) -> None:
-        if self.exit_code is None:  # not reaped, so its pid is still its own
-            os.killpg(self.pid, number)
+        if self.exit_code is None:  # not reaped, so the group is still its own
+            os.killpg(self._group, number)
 
     def _reap(self) -> None:
         self._loop.remove_reader(self._pidfd)

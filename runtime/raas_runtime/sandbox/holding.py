@@ -10,6 +10,7 @@ import tempfile
 from pathlib import Path
 
 from raas_runtime.process import Process
+from raas_runtime.sandbox.start_watch import StartWatch
 from raas_runtime.uncut import to_its_end
 from raas_runtime.wire.channel import Channel
 
@@ -24,6 +25,7 @@ class Holding:
     def __init__(self, runtime: str) -> None:
         self.name = f"{runtime}-{secrets.token_hex(6)}"
         self.folder = Path(tempfile.mkdtemp(prefix="raas-"))
+        self.watch: StartWatch | None = None
         self.process: Process | None = None
         self.channel: Channel | None = None
         self._giving_back: asyncio.Task[None] | None = None
@@ -47,18 +49,20 @@ class Holding:
             self._drop()
 
     async def _end(self) -> None:
-        """Ask the action server to end everything, then the outer processes, then kill those.
+        """Ask the action server to end everything, then the outer processes; kill those where that does not help.
 
-        The group matters: bubblewrap has a second process in it until that has tied its life to the first.
+        Without a connection the whole group is killed at once: bubblewrap's inner process heeds nothing milder.
         """
-        if self.channel is not None and await self._gone():
-            return
-        if self.process is not None:
-            self.process.terminate_group()
+        if self.channel is not None:
             if await self._gone():
                 return
+            if self.process is not None:
+                self.process.terminate_group()
+                if await self._gone():
+                    return
+        if self.process is not None:
             self.process.kill_group()
-            await self._gone()
+        await self._gone()
 
     async def _gone(self) -> bool:
         """Whether the sandbox has ended within a few seconds."""
@@ -74,11 +78,16 @@ class Holding:
             await self.channel.finish()
         if self.process is not None:
             await self.process.wait()
+        if self.watch is not None:
+            self.watch.close()
+            await self.watch.wait()
 
     def _drop(self) -> None:
         """What must happen even if the loop is being torn down around us; nothing where all went well."""
         if self.process is not None:
             self.process.kill_group()
+        if self.watch is not None:
+            self.watch.close()
         if self.channel is not None:
             self.channel.close()
         remove_tree(self.folder)

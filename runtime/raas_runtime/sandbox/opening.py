@@ -15,6 +15,7 @@ from raas_runtime.observation import Tool
 from raas_runtime.process import Process
 from raas_runtime.sandbox.holding import Holding
 from raas_runtime.sandbox.spec import SandboxSpec
+from raas_runtime.sandbox.start_watch import StartWatch
 from raas_runtime.sandbox.workspace import SandboxWorkspace
 from raas_runtime.tools import KNOWN_TOOLS
 from raas_runtime.tools.excerpt import Excerpt
@@ -71,11 +72,13 @@ async def start(launcher: Launcher, spec: SandboxSpec, *, holding: Holding, tool
     with ExitStack() as opened:
         launch = await launcher.launch(spec, holding.folder, opened)
         with Listener(holding.folder) as listener:
-            opened.callback(spawn(launch, holding, complaint).close)
+            watch = holding.watch = StartWatch()
+            opened.callback(spawn(launch, holding, watch, complaint).close)
             try:
                 connection = await connection_of(listener, holding)
             except (TimeoutError, SandboxDied) as error:
                 raise start_failed(holding, complaint, error) from error
+            watch.release()
         holding.channel = await Channel.over(connection, owner=holding.name)
         try:
             ready = await holding.channel.request(start_header(spec, launch, tools), patience=START_SECONDS)
@@ -84,7 +87,7 @@ async def start(launcher: Launcher, spec: SandboxSpec, *, holding: Holding, tool
     return SandboxWorkspace(holding, runtime=launcher.name, level=launch.level, tools=started_tools(ready))
 
 
-def spawn(launch: Launch, holding: Holding, complaint: Excerpt) -> Drain:
+def spawn(launch: Launch, holding: Holding, watch: StartWatch, complaint: Excerpt) -> Drain:
     """Start the outer process; its standard error goes to `complaint` until the drain is closed."""
     read_end, write_end = os.pipe()
     drain = Drain(read_end, complaint.feed)
@@ -97,7 +100,7 @@ def spawn(launch: Launch, holding: Holding, complaint: Excerpt) -> Drain:
             stdout=subprocess.DEVNULL,
             stderr=write_end,
             pass_fds=launch.descriptors,
-            start_new_session=True,
+            process_group=watch.group,
         )
     except OSError as error:
         drain.close()
