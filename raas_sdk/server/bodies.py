@@ -7,7 +7,7 @@ import msgspec
 from fastapi import Request
 from pydantic import BaseModel, ValidationError
 
-__all__ = ["BodyRefused", "read_json", "read_model"]
+__all__ = ["OFF_LOOP_BYTES", "BodyRefused", "read_json", "read_model"]
 
 Model = TypeVar("Model", bound=BaseModel)
 

@@ -12,13 +12,12 @@ from starlette.types import Receive, Scope, Send
 
 from raas_sdk.gateway import Gateway, JobRecord
 from raas_sdk.server.answers import encode_json
+from raas_sdk.server.bodies import OFF_LOOP_BYTES
 from raas_sdk.server.wire_bodies import result_body, weight_of
 
 __all__ = ["JobAnswer", "Waiters"]
 
 log = logging.getLogger(__name__)
-
-OFF_LOOP_BYTES = 2**20
 
 
 class Waiters:

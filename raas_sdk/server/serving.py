@@ -17,7 +17,7 @@ from raas_sdk.server.listening import listen, url_of
 from raas_sdk.server.shutdown import stop_on_signals
 from raas_sdk.settings import Settings
 
-__all__ = ["serve"]
+__all__ = ["serve", "serve_http"]
 
 CLOSE_SECONDS = 8
 ANSWER_SECONDS = 3
@@ -62,12 +62,13 @@ async def _serve(settings: Settings, bound: socket, *, embedded: bool, announce:
     deadline = int(settings.stop_seconds) + CLOSE_SECONDS
     with stop_on_signals(stopping, deadline_seconds=deadline):
         async with with_model(settings, embedded=embedded) as ready, open_service(ready) as gateway:
-            await _serve_http(gateway, bound, stopping=stopping, announce=announce)
+            await serve_http(gateway, bound, stopping=stopping, announce=announce)
 
 
-async def _serve_http(
+async def serve_http(
     gateway: Gateway, bound: socket, *, stopping: asyncio.Event, announce: Callable[[str], None]
 ) -> None:
+    """Answer on a bound socket until `stopping` is set and every caller has its answer."""
     config = uvicorn.Config(
         create_app(gateway),
         http="httptools",
