@@ -21,6 +21,7 @@ from raas_sdk.engine.runtimes import RuntimeChooser
 from raas_sdk.engine.supervision import Supervisor
 from raas_sdk.engine.task_set import TaskSet
 from raas_sdk.engine.transport import Channel
+from raas_sdk.errors import JobConflict
 from raas_sdk.hooks import Plugins
 from raas_sdk.job import Job, Stage
 from raas_sdk.policy import Turn
@@ -151,6 +152,8 @@ class Engine(Listener):
     def _submit(self, message: m.Submit) -> None:
         job = Job.from_wire(message.job)
         try:
+            if job.job_id in self.table.running:
+                raise JobConflict(f"job {job.job_id!r} of the same name has not ended yet; send another job_id")
             entry = RunningJob(Runner(job, self._services, queue_wait=message.queue_wait))
         except Exception as error:  # noqa: BLE001 - a boundary: whatever it is, the job is answered with it
             self._credit.returned()

@@ -12,6 +12,7 @@ import msgspec
 from raas_sdk.errors import BadRequest, BadSampling
 from raas_sdk.instance import Instance
 from raas_sdk.job import Job, Purpose
+from raas_sdk.json_data import json_copy
 from raas_sdk.limits import Limits
 from raas_sdk.sampling import Sampling
 from raas_sdk.settings import Settings
@@ -70,7 +71,11 @@ def _object(body: Mapping[str, Any], name: str) -> Mapping[str, Any]:
         return {}
     if not isinstance(value, Mapping):
         raise BadSampling(f"{name!r} must be a JSON object, got {type(value).__name__}")
-    return value
+    try:
+        plain: dict[str, Any] = json_copy(dict(value))
+    except ValueError as error:
+        raise BadSampling(f"{name!r} is {error}") from error
+    return plain
 
 
 def _own_limits(body: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -89,8 +94,12 @@ def _seeded(sampling: Sampling) -> Sampling:
 def _job_id(value: object) -> str:
     if value is None:
         return uuid.uuid4().hex
+    return _name("job_id", value)
+
+
+def _name(field: str, value: object) -> str:
     if not isinstance(value, str) or not 0 < len(value) <= MAX_ID_CHARS or not value.isprintable():
-        raise BadRequest(f"'job_id' must be 1 to {MAX_ID_CHARS} printable characters, got {value!r:.80}")
+        raise BadRequest(f"{field!r} must be 1 to {MAX_ID_CHARS} printable characters, got {value!r:.80}")
     return value
 
 
@@ -102,13 +111,13 @@ def _purpose(value: object) -> Purpose:
 
 def _text(body: Mapping[str, Any], name: str, default: str | None) -> Any:
     value = body.get(name, default)
-    if value is not None and not (isinstance(value, str) and 0 < len(value) <= MAX_ID_CHARS):
-        raise BadRequest(f"{name!r} must be text of 1 to {MAX_ID_CHARS} characters, got {value!r:.80}")
-    return default if value is None else value
+    if value is None:
+        return default
+    return _name(name, value)
 
 
 def _index(value: object) -> int:
-    if isinstance(value, bool) or not isinstance(value, int) or value < 0:
+    if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value < 2**31:
         raise BadRequest(f"'sample_index' must be a whole number from 0, got {value!r:.80}")
     return value
 

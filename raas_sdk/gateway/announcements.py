@@ -2,12 +2,14 @@
 
 import asyncio
 import logging
-from collections import deque
+import queue
+import threading
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from typing import Any
 
 from raas_sdk.hooks import Listener, Plugins
+from raas_sdk.hooks.containment import contained
 from raas_sdk.hooks.validation import ANNOUNCEMENTS
 
 __all__ = ["Announcements"]
@@ -15,16 +17,18 @@ __all__ = ["Announcements"]
 log = logging.getLogger(__name__)
 
 QUEUE_SIZE = 10_000
+FAREWELL_SECONDS = 2.0
+
+Announcement = tuple[str, dict[str, Any]]
 
 
 class Announcements:
-    """A bounded queue of announcements; what does not fit is counted in `dropped`."""
+    """A bounded queue of announcements; what does not fit, or comes too late, is counted in `dropped`."""
 
     def __init__(self, plugins: Plugins, *, queue_size: int = QUEUE_SIZE) -> None:
         self._listeners = {hook: plugins.listeners(hook) for hook in ANNOUNCEMENTS}
-        self._queue: deque[tuple[str, dict[str, Any]]] = deque()
-        self._queue_size = queue_size
-        self._news = asyncio.Event()
+        self._queue: queue.Queue[Announcement | None] = queue.Queue(queue_size)
+        self._ended = threading.Event()
         self.dropped = 0
         self.failed = 0
 
@@ -36,34 +40,49 @@ class Announcements:
         """Queue an announcement; returns at once."""
         if not self._listeners[hook]:
             return
-        if len(self._queue) >= self._queue_size:
+        try:
+            self._queue.put_nowait((hook, facts))
+        except queue.Full:
             self.dropped += 1
-            return
-        self._queue.append((hook, facts))
-        self._news.set()
 
     @asynccontextmanager
     async def speaking(self) -> AsyncIterator[None]:
-        """Deliver announcements for the time inside."""
-        speaker = asyncio.create_task(self._speak())
+        """Deliver announcements for the time inside, and those still queued if listeners are quick."""
+        if not any(self._listeners.values()):
+            yield
+            return
+        # A daemon: a listener that never returns must not keep the process from ending.
+        speaker = threading.Thread(target=self._speak, name="raas-announcements", daemon=True)
+        speaker.start()
         try:
             yield
         finally:
-            speaker.cancel()
-            await asyncio.wait({speaker})
+            with suppress(queue.Full):
+                self._queue.put_nowait(None)
+            await asyncio.to_thread(speaker.join, FAREWELL_SECONDS)
+            self._ended.set()
+            self._count_unheard()
+            self._queue.put_nowait(None)
 
-    async def _speak(self) -> None:
-        while True:
-            await self._news.wait()
-            self._news.clear()
-            while self._queue:
-                hook, facts = self._queue.popleft()
-                for listener in self._listeners[hook]:
-                    await asyncio.to_thread(self._call, listener, facts)
+    def _speak(self) -> None:
+        while not self._ended.is_set() and (announcement := self._queue.get()) is not None:
+            hook, facts = announcement
+            for listener in self._listeners[hook]:
+                self._call(listener, facts)
 
     def _call(self, listener: Listener, facts: dict[str, Any]) -> None:
         try:
-            listener.hear(facts)
-        except (Exception, SystemExit):
+            with contained(f"a listener of plugin {listener.plugin!r}"):
+                listener.hear(facts)
+        except Exception:
             self.failed += 1
             log.exception("a listener failed", extra={"plugin": listener.plugin})
+
+    def _count_unheard(self) -> None:
+        unheard = 0
+        with suppress(queue.Empty):
+            while True:
+                unheard += self._queue.get_nowait() is not None
+        if unheard:
+            self.dropped += unheard
+            log.error("a listener is too slow: announcements were not heard", extra={"unheard": unheard})

@@ -6,6 +6,7 @@ import time
 from collections import deque
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import replace
 from typing import Any
 
 from raas_sdk.backends.client import BackendClient
@@ -14,7 +15,7 @@ from raas_sdk.engine import messages as m
 from raas_sdk.engine.record import bare_result
 from raas_sdk.engine.task_set import TaskSet
 from raas_sdk.engine.transport import Channel
-from raas_sdk.errors import BackendFault, NoBackend, NotStarted, PluginUnavailable, QueueFull
+from raas_sdk.errors import BackendFault, BadRequest, NoBackend, NotStarted, PluginUnavailable, QueueFull
 from raas_sdk.gateway.admission import Submission
 from raas_sdk.gateway.announcements import Announcements
 from raas_sdk.gateway.job_record import JobRecord, JobRecords
@@ -22,6 +23,7 @@ from raas_sdk.gateway.lease_desk import LeaseDesk
 from raas_sdk.gateway.observer import Observer
 from raas_sdk.gateway.status import status_of
 from raas_sdk.hooks import Plugins
+from raas_sdk.job import Stage
 from raas_sdk.policy import Turn
 from raas_sdk.result import Failure, Outcome, Result
 from raas_sdk.settings import Settings
@@ -98,9 +100,7 @@ class Gateway:
             return False
         if record.stage == "queued":
             self._queue.remove(record)
-            failure = Failure(stage="queue", kind="cancelled", code="cancelled", message="the job was cancelled")
-            waited = time.monotonic() - record.since
-            self._finish(bare_result(record.job, outcome=Outcome.CANCELLED, failure=failure, queue_wait=waited))
+            self._finish(_cancelled(record, "was cancelled"))
         else:
             self._channel.send(m.Cancel(job_id))
         return True
@@ -113,7 +113,10 @@ class Gateway:
             self.cancel(job_id)
         if waits:
             await asyncio.wait(waits, timeout=self.settings.stop_seconds)
-        return len(self.records.live)
+        given_up = tuple(self.records.live.values())
+        for record in given_up:
+            self._finish(_cancelled(record, f"did not end within {self.settings.stop_seconds:g} s and was given up"))
+        return len(given_up)
 
     def start(self) -> None:
         """Take jobs (again)."""
@@ -138,7 +141,7 @@ class Gateway:
         try:
             self.backends.set_wire(backend_id, await self._probe_client.detect(address))
             self.desk.refresh()
-        except BackendFault as fault:
+        except (BackendFault, BadRequest) as fault:
             log.warning("backend not reachable yet", extra={"address": address, "fault": str(fault)})
 
     def _receive(self, message: m.Message) -> None:
@@ -183,7 +186,7 @@ class Gateway:
         self.observer.stage(message)
         if message.seconds is not None:
             facts = {"job_id": message.job_id, "attempt": message.attempt, "seconds": message.seconds}
-            self.announcements.say("raas_stage_finished", stage=message.stage, **facts)
+            self.announcements.say("raas_stage_finished", stage=Stage(message.stage), **facts)
 
     def _turn_finished(self, message: m.TurnFinished) -> None:
         record = self.records.live.get(message.job_id)
@@ -194,10 +197,18 @@ class Gateway:
         self.announcements.say("raas_turn_finished", job_id=message.job_id, attempt=message.attempt, turn=turn)
 
     def _finish(self, result: Result) -> None:
-        self.desk.release(result.job_id)
-        record = self.records.finish(result.job_id, result)
+        record = self.records.live.get(result.job_id)
         if record is None:
             return
+        self.desk.release(result.job_id)
+        result = replace(result, timing=replace(result.timing, accepted_at=record.accepted_at))
+        self.records.finish(result.job_id, result)
         self.observer.finished(result)
         if self.announcements.wanted("raas_job_finished"):
             self.announcements.say("raas_job_finished", job_id=result.job_id, result=result.to_wire())
+
+
+def _cancelled(record: JobRecord, what: str) -> Result:
+    failure = Failure(stage=record.stage, kind="cancelled", code="cancelled", message=f"the job {what}")
+    waited = time.monotonic() - record.since if record.stage == "queued" else 0.0
+    return bare_result(record.job, outcome=Outcome.CANCELLED, failure=failure, queue_wait=waited)

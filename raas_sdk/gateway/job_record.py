@@ -13,7 +13,7 @@ from raas_sdk.result import Outcome, Result
 __all__ = ["JobRecord", "JobRecords"]
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class JobRecord:
     """One accepted job. `stage` is queued, init, run, eval or finished; `state` waiting, running or done."""
 
@@ -25,7 +25,18 @@ class JobRecord:
     accepted_at: float = field(default_factory=time.time)
     since: float = field(default_factory=time.monotonic)
     result: Result | None = None
-    done: "asyncio.Future[Result]" = field(default_factory=lambda: asyncio.get_running_loop().create_future())
+    _answer: "asyncio.Future[Result]" = field(default_factory=lambda: asyncio.get_running_loop().create_future())
+
+    @property
+    def done(self) -> "asyncio.Future[Result]":
+        """A future of the result, one for each waiter: cancelling it ends that wait and nothing else."""
+        return asyncio.shield(self._answer)
+
+    def finish(self, result: Result) -> None:
+        """Give every waiter the job's one result."""
+        self.moved("finished", "done")
+        self.result = result
+        self._answer.set_result(result)
 
     def moved(self, stage: str, state: str) -> None:
         """Note where the job is now."""
@@ -70,9 +81,7 @@ class JobRecords:
         record = self.live.pop(job_id, None)
         if record is None:
             return None
-        record.moved("finished", "done")
-        record.result = result
-        record.done.set_result(result)
+        record.finish(result)
         self.finished[job_id] = record
         self.finished_total += 1
         while len(self.finished) > self._keep:
