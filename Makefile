@@ -28,7 +28,7 @@ bench: venv
 	$(PYTHON_IN) bench/core.py $(args)
 
 docs: venv
-	$(PYTHON_IN) -m tests.contract.reference
+	$(PYTHON_IN) docs/generate.py
 
 venv:
 	@scripts/venv

@@ -46,6 +46,7 @@ ROOMS = {
     "jinja2": {"raas_sdk.tokens.chat_template", "raas_sdk.agent.describe", "raas_math.prompting"},
     "msgspec": {
         "raas_sdk.backends",
+        "raas_sdk.cli",
         "raas_sdk.client",
         "raas_sdk.engine.messages",
         "raas_sdk.gateway.admission",
@@ -53,7 +54,7 @@ ROOMS = {
         "raas_sdk.server",
     },
     "pluggy": {"raas_sdk.hooks"},
-    "pyarrow": {"raas_sdk.cli"},
+    "pyarrow": {"raas_sdk.client"},
     "pydantic": {
         "raas_math.plugin",
         "raas_math.settings",

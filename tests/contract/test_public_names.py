@@ -89,4 +89,5 @@ def _defined(module):
         elif isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
             yield node.target.id
         elif isinstance(node, ast.Assign):
-            yield from (target.id for target in node.targets if isinstance(target, ast.Name) and target.id != "__all__")
+            names = {each.id for target in node.targets for each in ast.walk(target) if isinstance(each, ast.Name)}
+            yield from names - {"__all__"}
