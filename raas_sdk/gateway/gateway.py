@@ -71,6 +71,11 @@ class Gateway:
             finally:
                 await gateway.stop()
 
+    @property
+    def credit(self) -> int:
+        """How many jobs the engine would take at once now."""
+        return self._credit
+
     def submit(self, submission: Submission) -> JobRecord:
         """Accept a job, or join the one it already is; raise what the server answers 4xx or 503 to."""
         if not self.started:
