@@ -33,6 +33,8 @@ FIELDS = (
     "max_queued_jobs",
     "keep_results",
     "lease_wait_seconds",
+    "grace_seconds",
+    "close_seconds",
     "stop_seconds",
     "log_level",
 )

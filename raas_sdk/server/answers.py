@@ -8,6 +8,7 @@ import msgspec
 from fastapi import Request
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect
 from starlette.responses import Response
 
 from raas_sdk.errors import (
@@ -63,6 +64,7 @@ def error_handlers() -> dict[Any, Any]:
     """Exception class → handler, for FastAPI."""
     return {
         RaasError: _for_ours,
+        ClientDisconnect: _for_gone,
         BodyRefused: _for_body,
         RequestValidationError: _for_query,
         HTTPException: _for_http,
@@ -78,6 +80,10 @@ async def _for_ours(request: Request, error: RaasError) -> Response:
     if status == 503:
         headers = {"Retry-After": RETRY_SECONDS}
     return answer_error(status, error.code, str(error), headers)
+
+
+async def _for_gone(request: Request, error: ClientDisconnect) -> Response:
+    return answer_error(499, "caller_gone", "the caller left before its body was complete")
 
 
 async def _for_body(request: Request, error: BodyRefused) -> Response:

@@ -60,7 +60,7 @@ class Routes:
     async def stop(self) -> Response:
         """Take no more jobs and cancel all; does nothing if it is stopped."""
         left = await self._gateway.stop()
-        return answer({"status": "stopped" if not left else f"stopped; {left} jobs are still ending"})
+        return answer({"status": "stopped" if not left else f"stopped; {left} jobs did not end and were given up"})
 
     async def status(self) -> Response:
         """Jobs by stage, backends, plugins; 503 with the same body while stopped."""
