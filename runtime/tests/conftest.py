@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
+import pytest_asyncio
 from raas_runtime import Bubblewrap, Local, SandboxSpec, SandboxWorkspace
 
 
@@ -16,14 +17,14 @@ def bubblewrap_refusal() -> str | None:
     return None if probe.available else probe.reason
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def bubblewrap(bubblewrap_refusal: str | None) -> Bubblewrap:
     if bubblewrap_refusal is not None:
         pytest.skip(bubblewrap_refusal)
     return Bubblewrap()
 
 
-@pytest.fixture(params=["local", "bubblewrap"])
+@pytest.fixture(scope="session", params=["local", "bubblewrap"])
 def runtime(request: pytest.FixtureRequest) -> Local | Bubblewrap:
     if request.param == "local":
         return Local()
@@ -33,6 +34,14 @@ def runtime(request: pytest.FixtureRequest) -> Local | Bubblewrap:
 
 @pytest.fixture
 async def workspace(runtime: Local | Bubblewrap) -> AsyncIterator[SandboxWorkspace]:
+    """A sandbox that the test may destroy."""
+    async with runtime.open_workspace(SandboxSpec(), tools=["ipython"]) as opened:
+        yield opened
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def shared(runtime: Local | Bubblewrap) -> AsyncIterator[SandboxWorkspace]:
+    """One sandbox for all tests of a module that leave it usable; they run on the module's loop."""
     async with runtime.open_workspace(SandboxSpec(), tools=["ipython"]) as opened:
         yield opened
 

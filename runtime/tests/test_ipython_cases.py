@@ -1,8 +1,6 @@
 """The IPython tool, cell by cell: cases/ipython.jsonl says what is sent and what the model must see."""
 
-import asyncio
 import json
-from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
@@ -15,21 +13,6 @@ pytestmark = pytest.mark.asyncio(loop_scope="module")
 TOOL = "execute_ipython_cell"
 MIB = 1 << 20
 CASES = [json.loads(line) for line in (Path(__file__).parent / "cases" / "ipython.jsonl").read_text().splitlines()]
-
-
-@pytest.fixture(scope="module", params=[Local, Bubblewrap], ids=["local", "bubblewrap"])
-def module_runtime(request: pytest.FixtureRequest) -> Local | Bubblewrap:
-    runtime: Local | Bubblewrap = request.param()
-    probe = asyncio.run(runtime.probe())
-    if not probe.available:
-        pytest.skip(probe.reason)
-    return runtime
-
-
-@pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def shared(module_runtime: Local | Bubblewrap) -> AsyncIterator[SandboxWorkspace]:
-    async with module_runtime.open_workspace(SandboxSpec(), tools=["ipython"]) as workspace:
-        yield workspace
 
 
 @pytest_asyncio.fixture(loop_scope="module")
@@ -49,10 +32,10 @@ async def test_cells_show_what_the_case_says(case: dict[str, Any], fresh: Sandbo
 
 
 async def test_a_cell_that_eats_memory_ends_as_an_error_within_its_limit(
-    module_runtime: Local | Bubblewrap,
+    runtime: Local | Bubblewrap,
 ) -> None:
-    spec = SandboxSpec(limits=Limits(memory_bytes=512 * MIB))
-    async with module_runtime.open_workspace(spec, tools=["ipython"]) as workspace:
+    spec = SandboxSpec(limits=Limits(memory_bytes=384 * MIB))
+    async with runtime.open_workspace(spec, tools=["ipython"]) as workspace:
         eaten = await workspace.call(
             TOOL, {"code": "eaten = []\nwhile True: eaten.append(' ' * 10_000_000)"}, timeout=20
         )

@@ -228,8 +228,8 @@ async def test_many_workspaces_with_random_fates_leave_nothing(runtime: Local | 
                     case 6 | 7:
                         await workspace.close()
 
-    for _ in range(5):
-        await asyncio.gather(*(one(chance.randrange(8)) for _ in range(4)))
+    for _ in range(2):
+        await asyncio.gather(*(one(chance.randrange(8)) for _ in range(10)))
     with all_ending(*descendants(os.getpid())[1:]):
         pass
     assert list(scratch.iterdir()) == []
