@@ -40,9 +40,13 @@ class Settings(BaseModel):
         default=None, description="a folder or file with the tokenizer and chat template of the model"
     )
     backend: tuple[str, ...] = Field(default=(), description="addresses of inference servers to begin with")
-    plugin: tuple[str, ...] = Field(default=(), description="plugins beside the installed ones: `module[:attr]` or a path")
+    plugin: tuple[str, ...] = Field(
+        default=(), description="plugins beside the installed ones: `module[:attr]` or a path"
+    )
     entry_points: bool = Field(default=True, description="load the installed plugins")
-    wrappers: tuple[str, ...] = Field(default=(), description="the order of wrapper plugins, outermost first; others by name")
+    wrappers: tuple[str, ...] = Field(
+        default=(), description="the order of wrapper plugins, outermost first; others by name"
+    )
     strict: bool = Field(default=False, description="refuse to start when a plugin is broken")
     default_data_source: str | None = Field(default=None, description="for instances that name no `data_source`")
     max_body_bytes: int = Field(default=64 * 2**20, ge=1024, description="the largest request body")
@@ -52,10 +56,12 @@ class Settings(BaseModel):
     grace_seconds: float = Field(default=5.0, gt=0, description="how long a plugin may take to end when it is stopped")
     close_seconds: float = Field(default=15.0, gt=0, description="how long a sandbox may take to close")
     stop_seconds: float = Field(default=20.0, gt=0, description="how long a stop waits for cancelled jobs to end")
-    log_level: Literal["debug", "info", "warning", "error"] = Field(default="info", description="the least that is logged")
+    log_level: Literal["debug", "info", "warning", "error"] = Field(
+        default="info", description="the least that is logged"
+    )
     limits: Mapping[str, Any] = Field(default_factory=dict, description="what a job may use, where it asks for nothing")
     routes: Mapping[str, str] = Field(
-       default= default_factory=dict, description="more data sources for a plugin: source to plugin"
+        default_factory=dict, description="more data sources for a plugin: source to plugin"
     )
     plugins: Mapping[str, Mapping[str, Any]] = Field(default_factory=dict, description="each plugin's own settings")
 
