@@ -29,15 +29,17 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """Serve until the input ends; never returns."""
     options = _parser().parse_args(arguments)
     _die_with_parent()
+    told = _own_output()
     # A Ctrl-C in the terminal reaches the whole group; whether the model ends is the parent's decision.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     try:
         server = _start(options)
         port = _answering_port(server.listening_address)
     except Exception as error:  # noqa: BLE001  (told to the parent, whatever it is)
-        _tell({"error": f"{type(error).__name__}: {error}"})
+        _tell(told, {"error": f"{type(error).__name__}: {error}"})
         os._exit(1)
-    _tell({"port": port})
+    _tell(told, {"port": port})
+    os.close(told)
     while os.read(sys.stdin.fileno(), 4096):
         continue
     os._exit(0)
@@ -59,6 +61,15 @@ def _die_with_parent() -> None:
     """Beside the end of the input: another child of the parent may hold the pipe's other end open."""
     if sys.platform == "linux":
         ctypes.CDLL(None, use_errno=True).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+
+
+def _own_output() -> int:
+    """The output as a descriptor of its own, so that nothing the library prints can reach the parent."""
+    told = os.dup(sys.stdout.fileno())
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, sys.stdout.fileno())
+    os.close(nowhere)
+    return told
 
 
 def _start(options: argparse.Namespace) -> Any:
@@ -93,8 +104,8 @@ def _answering_port(address: str) -> int:
     return place.port or 0
 
 
-def _tell(message: Mapping[str, Any]) -> None:
-    os.write(sys.stdout.fileno(), json.dumps(message).encode() + b"\n")
+def _tell(pipe: int, message: Mapping[str, Any]) -> None:
+    os.write(pipe, json.dumps(message).encode() + b"\n")
 
 
 if __name__ == "__main__":
