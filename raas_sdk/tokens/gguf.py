@@ -116,8 +116,6 @@ def _tokenizer(data: Mapping[str, Any], texts: list[str], path: Path) -> Tokeniz
 def _pre_tokenizer(name: str, path: Path) -> pre_tokenizers.PreTokenizer:
     """How text is split before merging, by llama.cpp's name for it; only what was proved equal to its server."""
     if name != "smollm":
-        raise SettingsInvalid(
-            f"{str(path)!r} splits text as {name!r}; only 'smollm' is read: use tokenizer.json instead"
-        )
+        raise SettingsInvalid(f"{str(path)!r} splits text as {name!r}, not as smollm; use tokenizer.json instead")
     digits = pre_tokenizers.Digits(individual_digits=True)
     return pre_tokenizers.Sequence([digits, pre_tokenizers.ByteLevel(add_prefix_space=False)])
