@@ -115,7 +115,7 @@ def play(chat, rounds):
 
 
 @pytest.mark.parametrize("name", ["test:chatml", "test:plain", *TRAPS])
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(rounds=st.lists(ROUND, max_size=4))
 def test_what_was_sent_and_sampled_stays_a_prefix_or_a_new_segment_starts(name, rounds, renderer_for, driver):
     renderer = load_renderer(name) if name.startswith("test:") else renderer_for(name)
@@ -140,7 +140,7 @@ HONEST = st.text(max_size=20).filter(lambda text: "<|" not in text)
 HONEST_NEW = st.lists(st.tuples(st.sampled_from(["tool", "user"]), HONEST), min_size=1, max_size=3)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(replies=st.lists(st.tuples(HONEST, HONEST_NEW), min_size=1, max_size=4))
 def test_bridges_of_an_append_only_template_equal_the_rendering_of_the_whole_chat(replies, chatml):
     messages = [{"role": "system", "content": "Be brief."}, QUESTION]

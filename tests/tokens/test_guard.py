@@ -1,7 +1,7 @@
 """Content from outside stays data: it never turns into special tokens, and honest content costs nothing."""
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from tokenizers import AddedToken, Tokenizer, decoders, models, pre_tokenizers, trainers
 
@@ -112,7 +112,6 @@ def test_plain_encoding_equals_the_usual_one_where_no_token_text_is_in_it(tokeni
     assert tokenizer.encode_plain(text) == tokenizer.encode(text)
 
 
-@settings(deadline=None)
 @given(st.lists(st.tuples(st.sampled_from(["user", "tool", "assistant"]), TEXT), min_size=1, max_size=4))
 def test_honest_content_gives_the_ids_of_the_plain_rendering(tokenizer, renderer, chat):
     messages = [{"role": role, "content": text} for role, text in chat]
@@ -123,7 +122,6 @@ def test_honest_content_gives_the_ids_of_the_plain_rendering(tokenizer, renderer
 DISHONEST = st.lists(st.one_of(TEXT, st.sampled_from([*CONTROL, *MARKUP])), min_size=1, max_size=6).map("".join)
 
 
-@settings(deadline=None)
 @given(DISHONEST, st.sampled_from(["user", "tool"]))
 def test_no_content_can_change_the_number_of_turns(tokenizer, renderer, content, role):
     ids = renderer.prompt([{"role": "user", "content": "hi"}, {"role": role, "content": content}], ())
