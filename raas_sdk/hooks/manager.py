@@ -16,7 +16,16 @@ from raas_sdk.hooks.discovery import Candidate, find_candidates
 from raas_sdk.hooks.listener import Listener
 from raas_sdk.hooks.registry import RouteTable
 from raas_sdk.hooks.route import InnermostWrapper, Route
-from raas_sdk.hooks.validation import HOOKS, ROUTED, check_hooks, data_sources_of, is_wrapper, register, settings_of
+from raas_sdk.hooks.validation import (
+    HOOKS,
+    ROUTED,
+    check_hooks,
+    check_kinds,
+    data_sources_of,
+    is_wrapper,
+    register,
+    settings_of,
+)
 from raas_sdk.settings import Settings
 
 __all__ = ["PluginReport", "Plugins", "load_plugins"]
@@ -133,6 +142,7 @@ def _admit(candidate: Candidate, plugin: Any, plugins: Plugins, settings: Settin
     try:
         register(plugins.manager, name, plugin)
         own = {hook: plugins.own_hook(name, hook) for hook in HOOKS}
+        check_kinds(name, own)
         sources = data_sources_of(name, own["raas_data_sources"])
         check_hooks(name, sources, own)
         filled = settings_of(name, own["raas_settings"], settings.plugins.get(name, {}))

@@ -18,6 +18,7 @@ __all__ = [
     "ROUTED",
     "STAGES",
     "check_hooks",
+    "check_kinds",
     "data_sources_of",
     "is_wrapper",
     "register",
@@ -54,6 +55,12 @@ def register(manager: PluginManager, name: str, plugin: Any) -> None:
         raise PluginRefused(f"plugin {name!r}: {error}") from error
 
 
+def check_kinds(name: str, own: Mapping[str, HookCaller]) -> None:
+    """Raise PluginRefused for a hook that is async and must not be, or a wrapper where nothing can be wrapped."""
+    for hook in SYNC:
+        _check_sync(name, hook, own[hook].get_hookimpls())
+
+
 def data_sources_of(name: str, caller: HookCaller) -> tuple[str, ...]:
     """Ask a plugin for its data sources; raise PluginRefused for what is no list of names."""
     answer = caller()
@@ -69,9 +76,7 @@ def data_sources_of(name: str, caller: HookCaller) -> tuple[str, ...]:
 
 
 def check_hooks(name: str, sources: tuple[str, ...], own: Mapping[str, HookCaller]) -> None:
-    """Raise PluginRefused for hooks of the wrong kind, a task without run or eval, stages without a data source."""
-    for hook in SYNC:
-        _check_sync(name, hook, own[hook].get_hookimpls())
+    """Raise PluginRefused for a task plugin without run or eval, or stages without a data source."""
     plain = [hook for hook in ROUTED if any(not is_wrapper(impl) for impl in own[hook].get_hookimpls())]
     missing = [hook for hook in REQUIRED if hook not in plain]
     if sources and missing:
