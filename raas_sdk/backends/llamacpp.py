@@ -12,6 +12,7 @@ import aiohttp
 from raas_sdk.backends.exchange import good_object, post
 from raas_sdk.backends.generation import FinishReason, GenerateRequest, Generation
 from raas_sdk.backends.llamacpp_logprobs import aligned_logprobs
+from raas_sdk.backends.llamacpp_recovery import recover_logprobs
 from raas_sdk.backends.logprobs import checked_ids
 from raas_sdk.backends.wire import overrun_note
 from raas_sdk.errors import BackendContract
@@ -25,7 +26,7 @@ FIELDS = ("tokens", "completion_probabilities", "stop_type", "tokens_evaluated",
 
 
 class LlamacppWire:
-    """llama.cpp and what embeds it. Probabilities it leaves out are NaN, with a note."""
+    """llama.cpp and what embeds it. Probabilities that it leaves out are asked for again, else NaN and noted."""
 
     name = "llamacpp"
 
@@ -34,7 +35,8 @@ class LlamacppWire:
         answer = good_object(await post(session, f"{address}/completion", body_of(request)))
         _check_prompt(answer, len(request.prompt_ids))
         token_ids = checked_ids(answer.get("tokens"), field="tokens")
-        logprobs, gap = aligned_logprobs(answer.get("completion_probabilities"), token_ids)
+        logprobs = aligned_logprobs(answer.get("completion_probabilities"), token_ids)
+        gap = await recover_logprobs(session, address, request=request, token_ids=token_ids, logprobs=logprobs)
         full = "the reply filled the server's context" if answer.get("truncated") is True else None
         notes = [gap, full, overrun_note(token_ids, request.stop_token_ids)]
         return Generation(

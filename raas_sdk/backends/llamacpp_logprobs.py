@@ -15,18 +15,17 @@ from raas_sdk.errors import BackendContract
 __all__ = ["aligned_logprobs"]
 
 
-def aligned_logprobs(entries: Any, token_ids: Sequence[int]) -> "tuple[array[float], str | None]":
-    """One value per token, NaN where none is certain, and a note if there is one; BackendContract for nonsense."""
+def aligned_logprobs(entries: Any, token_ids: Sequence[int]) -> "array[float]":
+    """One value per token, NaN where none is certain; raise BackendContract for values that fit no token."""
     given = _checked_entries(entries, token_ids)
     if [token for token, _ in given] == list(token_ids):
-        return array("f", [value for _, value in given]), None
+        return array("f", [value for _, value in given])
     places = _certain_places([token for token, _ in given], token_ids)
     out = array("f", [math.nan]) * len(token_ids)
     for place, (_, value) in zip(places, given, strict=True):
         if place is not None:
             out[place] = value
-    missing = sum(1 for value in out if math.isnan(value))
-    return out, f"the server gave no certain logprob for {missing} of {len(token_ids)} tokens"
+    return out
 
 
 def _checked_entries(entries: Any, token_ids: Sequence[int]) -> list[tuple[int, float]]:

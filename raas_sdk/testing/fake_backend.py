@@ -14,7 +14,7 @@ import json
 import random
 import signal
 import sys
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from types import TracebackType
 from typing import Any, Literal, Self, cast, get_args
@@ -22,13 +22,20 @@ from typing import Any, Literal, Self, cast, get_args
 from aiohttp import web
 
 from raas_sdk.testing.fake_failures import FAILURES
+from raas_sdk.testing.fake_llamacpp import FakeLlamacpp
 from raas_sdk.testing.fake_replies import Script, ended, replies, seeded_logprobs, spoiled
-from raas_sdk.testing.fake_wires import FAKE_WIRES, Asked, FakeCall
+from raas_sdk.testing.fake_wires import Asked, FakeCall, FakeProrl, FakeVllm, FakeVllmCompletions, FakeWire
 from raas_sdk.testing.faults import Fault, FaultKind, Faults
 from raas_sdk.tokens import load_renderer
 
 __all__ = ["FakeBackend", "main"]
 
+FAKE_WIRES: Mapping[str, type[FakeWire]] = {
+    "llamacpp": FakeLlamacpp,
+    "prorl": FakeProrl,
+    "vllm": FakeVllm,
+    "vllm_completions": FakeVllmCompletions,
+}
 ABOUT = "Serve scripted replies by token ids on 127.0.0.1, as an inference server would."
 
 
@@ -39,9 +46,9 @@ class FakeBackend:
     on `seed`, prompt and reply alone, and are exact as float32. Prompts of `context` tokens or more are
     refused as that server would. `order` "random" draws replies by `seed`.
 
-    `calls` holds the good answers in order, `requests` counts what came in, `probes` the GETs, `connections`
-    those accepted, `disconnects` clients that left before their answer. `version` is told where the wire has
-    a field for it.
+    `calls` holds the replies in order, as sampled, also where a fault spoiled the answer. `requests` counts
+    what came in, `probes` the GETs, `connections` those accepted, `disconnects` clients that left before
+    their answer. `version` is told where the wire has a field for it.
     """
 
     def __init__(
@@ -92,7 +99,7 @@ class FakeBackend:
     async def start(self, port: int = 0) -> None:
         """Serve on a loopback port (0: any free one)."""
         app = web.Application(client_max_size=1 << 30)
-        app.router.add_post(self._fake.route, self._generate)
+        app.router.add_post("/{path:.*}", self._post)
         app.router.add_get("/{path:.*}", self._probe)
         runner = web.AppRunner(app, handler_cancellation=True, shutdown_timeout=0.0)
         await runner.setup()
@@ -132,11 +139,23 @@ class FakeBackend:
         body = routes.get(request.path)
         return web.json_response({"detail": "Not Found"} if body is None else body, status=200 if body else 404)
 
-    async def _generate(self, request: web.Request) -> web.StreamResponse:
-        async with self._noticing():
+    async def _post(self, request: web.Request) -> web.StreamResponse:
+        try:
             body = await request.json()
+        except ValueError as error:
+            return web.json_response({"detail": f"the body is not JSON: {error}"}, status=400)
+        if request.path == self._fake.route:
+            return await self._generate(request, body)
+        aside = self._fake.aside(request.path, body)
+        return web.json_response(aside or {"detail": "Not Found"}, status=200 if aside else 404)
+
+    async def _generate(self, request: web.Request, body: Mapping[str, Any]) -> web.StreamResponse:
+        async with self._noticing():
             fault = self.faults.take()
             await self._delay()
+            aside = self._fake.aside(request.path, body)
+            if aside is not None and fault is None:
+                return web.json_response(aside)
             try:
                 asked = self._fake.asked(body)
             except (KeyError, TypeError, ValueError) as error:
@@ -179,8 +198,7 @@ class FakeBackend:
             body["choices"][0]["weight_versions"] = _spans(self.version or "0", call, swap=kind == "swap")
         if kind == "no_ids":
             _drop_ids(body)
-        if kind is None:
-            self.calls.append(call)
+        self.calls.append(call)
         return web.Response(body=json.dumps(body).encode(), content_type="application/json")
 
     def _sampled(self, asked: Asked, kind: str | None) -> FakeCall:

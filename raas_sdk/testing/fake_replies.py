@@ -44,6 +44,8 @@ def spoiled(logprobs: tuple[float, ...], kind: str | None) -> "list[Any] | None"
     """What is sent for these logprobs under a fault of this kind."""
     if kind == "no_logprobs":
         return None
+    if kind == "gap":
+        return [None if place == len(logprobs) // 2 else value for place, value in enumerate(logprobs)]
     if kind == "short_logprobs":
         return list(logprobs[:-1])
     return [SPOILED[kind], *logprobs[1:]] if kind in SPOILED else list(logprobs)

@@ -1,10 +1,10 @@
-"""The bodies that a fake backend reads and writes, one class for each wire of `raas_sdk.backends`."""
+"""The bodies that a fake backend reads and writes on the ProRL and vLLM wires."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Protocol
 
-__all__ = ["FAKE_WIRES", "Asked", "FakeCall", "FakeWire"]
+__all__ = ["Asked", "FakeCall", "FakeProrl", "FakeVllm", "FakeVllmCompletions", "FakeWire", "asked_in", "entries"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +47,9 @@ class FakeWire(Protocol):
     def probes(self) -> dict[str, Any]:
         """GET routes that tell which server this is, with their bodies."""
 
+    def aside(self, path: str, body: Mapping[str, Any]) -> dict[str, Any] | None:
+        """The body for a POST that does not sample a reply; None if it does."""
+
 
 class FakeProrl:
     """ProRL Agent's own model server."""
@@ -54,7 +57,7 @@ class FakeProrl:
     route: ClassVar[str] = "/generate"
 
     def asked(self, body: Mapping[str, Any]) -> Asked:
-        return _asked(body, body, prompt="prompt_ids", limit="max_tokens")
+        return asked_in(body, body, prompt="prompt_ids", limit="max_tokens")
 
     def answer(self, call: FakeCall, logprobs: "Sequence[Any] | None") -> dict[str, Any]:
         return {"response_ids": list(call.response_ids), "logprobs": logprobs}
@@ -65,6 +68,9 @@ class FakeProrl:
     def probes(self) -> dict[str, Any]:
         return {}
 
+    def aside(self, path: str, body: Mapping[str, Any]) -> dict[str, Any] | None:
+        return None
+
 
 class FakeVllm:
     """vLLM with its token route switched on."""
@@ -72,11 +78,11 @@ class FakeVllm:
     route: ClassVar[str] = "/inference/v1/generate"
 
     def asked(self, body: Mapping[str, Any]) -> Asked:
-        return _asked(body, body["sampling_params"], prompt="token_ids", limit="max_tokens")
+        return asked_in(body, body["sampling_params"], prompt="token_ids", limit="max_tokens")
 
     def answer(self, call: FakeCall, logprobs: "Sequence[Any] | None") -> dict[str, Any]:
         choice = _choice(call)
-        choice["logprobs"] = None if logprobs is None else {"content": _entries(call, logprobs, key="token_id")}
+        choice["logprobs"] = None if logprobs is None else {"content": entries(call, logprobs, key="token_id")}
         return {"request_id": f"generate-tokens-{call.request_id}", "choices": [choice]}
 
     def too_long(self, asked: Asked, context: int) -> dict[str, Any]:
@@ -86,6 +92,9 @@ class FakeVllm:
     def probes(self) -> dict[str, Any]:
         return {"/version": {"version": "0.32.0"}, "/openapi.json": {"paths": {self.route: {"post": {}}}}}
 
+    def aside(self, path: str, body: Mapping[str, Any]) -> dict[str, Any] | None:
+        return None
+
 
 class FakeVllmCompletions(FakeVllm):
     """vLLM without the token route: completions with ids."""
@@ -93,7 +102,7 @@ class FakeVllmCompletions(FakeVllm):
     route: ClassVar[str] = "/v1/completions"
 
     def asked(self, body: Mapping[str, Any]) -> Asked:
-        return _asked(body, body, prompt="prompt", limit="max_tokens")
+        return asked_in(body, body, prompt="prompt", limit="max_tokens")
 
     def answer(self, call: FakeCall, logprobs: "Sequence[Any] | None") -> dict[str, Any]:
         choice = _choice(call)
@@ -102,46 +111,8 @@ class FakeVllmCompletions(FakeVllm):
         return {"id": f"cmpl-{call.request_id}", "object": "text_completion", "choices": [choice]}
 
 
-class FakeLlamacpp:
-    """llama.cpp's server. As there, the end of a reply is the model's business, not the request's."""
-
-    route: ClassVar[str] = "/completion"
-
-    def asked(self, body: Mapping[str, Any]) -> Asked:
-        return _asked(body, body, prompt="prompt", limit="n_predict")
-
-    def answer(self, call: FakeCall, logprobs: "Sequence[Any] | None") -> dict[str, Any]:
-        given = [] if logprobs is None else _entries(call, logprobs, key="id")
-        stop_type = {"stop": "eos", "length": "limit", "abort": "none"}[call.finish_reason]
-        body = {
-            "content": "",
-            "tokens": list(call.response_ids),
-            "completion_probabilities": given,
-            "stop_type": stop_type,
-            "tokens_evaluated": len(call.prompt_ids),
-            "tokens_predicted": len(call.response_ids),
-            "truncated": False,
-        }
-        wanted = call.params.get("response_fields", body)
-        return {name: value for name, value in body.items() if name in wanted}
-
-    def too_long(self, asked: Asked, context: int) -> dict[str, Any]:
-        text = f"request ({len(asked.prompt_ids)} tokens) exceeds the available context size ({context} tokens)"
-        return {"error": {"code": 400, "message": text, "type": "exceed_context_size_error"}}
-
-    def probes(self) -> dict[str, Any]:
-        return {"/props": {"default_generation_settings": {"n_ctx": 4096}, "total_slots": 1}}
-
-
-FAKE_WIRES: Mapping[str, type[FakeWire]] = {
-    "llamacpp": FakeLlamacpp,
-    "prorl": FakeProrl,
-    "vllm": FakeVllm,
-    "vllm_completions": FakeVllmCompletions,
-}
-
-
-def _asked(body: Mapping[str, Any], sampling: Mapping[str, Any], *, prompt: str, limit: str) -> Asked:
+def asked_in(body: Mapping[str, Any], sampling: Mapping[str, Any], *, prompt: str, limit: str) -> Asked:
+    """What a body asks for, by the names that its wire gives to the prompt and the limit."""
     return Asked(
         prompt_ids=tuple(int(token) for token in body[prompt]),
         max_tokens=int(sampling[limit]),
@@ -155,6 +126,7 @@ def _choice(call: FakeCall) -> dict[str, Any]:
     return {"index": 0, "token_ids": list(call.response_ids), "finish_reason": call.finish_reason}
 
 
-def _entries(call: FakeCall, logprobs: Sequence[Any], *, key: str) -> list[dict[str, Any]]:
+def entries(call: FakeCall, logprobs: Sequence[Any], *, key: str) -> list[dict[str, Any]]:
+    """One object per token that has a logprob to send."""
     pairs = zip(call.response_ids, logprobs, strict=False)
     return [{key: token, "logprob": value, "top_logprobs": []} for token, value in pairs]

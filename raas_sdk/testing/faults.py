@@ -13,6 +13,7 @@ FaultKind = Literal[
     "empty",  # 200 with an empty body
     "endless",  # a body that never ends
     "error_object",  # 200 with an error object
+    "gap",  # no logprob for a token in the middle: left out on the llama.cpp wire, null on others
     "half_json",  # 200 with JSON that stops half-way
     "hang",  # never answers
     "html",  # 200 with a web page

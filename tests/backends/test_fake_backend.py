@@ -85,6 +85,8 @@ async def test_a_request_of_another_wire_is_refused_and_said_so(wire: str) -> No
         async with session.post(backend.address + route, json={"messages": []}) as response:
             assert response.status == 422
             assert "does not fit" in await response.text()
+        async with session.post(backend.address + route, data="{") as response:
+            assert response.status == 400
         assert backend.calls == []
 
 

@@ -1,0 +1,90 @@
+"""Asks a llama.cpp server again for the logprobs that its answer left out.
+
+The server reports no probability for a token after which the reply ends inside a UTF-8 character. It does
+report the whole distribution for the first token of another call. So the same prefix is sent once more, the
+call is made to sample a plain letter (a logit bias does not touch the "raw" logprobs), and the value of the
+token that was really sampled is read off that distribution.
+"""
+
+import math
+from array import array
+from collections.abc import Sequence
+from typing import Any
+
+import aiohttp
+
+from raas_sdk.backends.exchange import PassingFault, good_object, post
+from raas_sdk.backends.generation import GenerateRequest
+from raas_sdk.backends.logprobs import checked_ids, checked_value
+from raas_sdk.errors import BackendFault, LimitReached
+
+__all__ = ["MOST_RECOVERED", "recover_logprobs"]
+
+MOST_RECOVERED = 256
+"""Tokens of one reply that are asked for again; more than that stay NaN."""
+WIDTHS = (256, 1_000_000)
+"""Candidates asked for: the likely ones first, then the whole vocabulary."""
+FORCED = 1000.0
+
+
+async def recover_logprobs(
+    session: aiohttp.ClientSession,
+    address: str,
+    *,
+    request: GenerateRequest,
+    token_ids: Sequence[int],
+    logprobs: "array[float]",
+) -> str | None:
+    """Fill the NaN of `logprobs` where the server tells the value; return a note on what happened, if anything.
+
+    Goes backwards, so that each call finds all but its last token in the server's prompt cache.
+    """
+    missing = [place for place, value in enumerate(logprobs) if math.isnan(value)]
+    if not missing:
+        return None
+    count = len(token_ids)
+    if len(missing) > MOST_RECOVERED:
+        return f"no certain logprob for {len(missing)} of {count} tokens: too many to ask for again"
+    try:
+        letter = await _plain_letter(session, address)
+        for place in reversed(missing):
+            before = [*request.prompt_ids, *token_ids[:place]]
+            logprobs[place] = await _logprob(session, address, before, token_ids[place], letter=letter)
+    except (PassingFault, BackendFault, LimitReached) as fault:
+        left = sum(1 for value in logprobs if math.isnan(value))
+        return f"no certain logprob for {left} of {count} tokens; asking again failed: {fault}"
+    return f"{len(missing)} of {count} logprobs were asked for again (tokens inside a UTF-8 character)"
+
+
+async def _plain_letter(session: aiohttp.ClientSession, address: str) -> int:
+    answer = good_object(await post(session, f"{address}/tokenize", {"content": "a", "add_special": False}))
+    return checked_ids(answer.get("tokens"), field="tokens")[0]
+
+
+async def _logprob(
+    session: aiohttp.ClientSession, address: str, before: list[int], token: int, *, letter: int
+) -> float:
+    for width in WIDTHS:
+        body = {
+            "prompt": before,
+            "n_predict": 1,
+            "temperature": 0.0,
+            "samplers": ["temperature"],
+            "logit_bias": [[letter, FORCED]],
+            "n_probs": width,
+            "cache_prompt": True,
+            "response_fields": ["completion_probabilities"],
+        }
+        answer = good_object(await post(session, f"{address}/completion", body))
+        value = _value_of(token, answer.get("completion_probabilities"))
+        if value is not None:
+            return checked_value(value, where=f"the logprob of token {token}")
+    return checked_value(None, where=f"the whole distribution after {len(before)} tokens, without {token},")
+
+
+def _value_of(token: int, entries: Any) -> Any:
+    try:
+        candidates = [entries[0], *entries[0]["top_logprobs"]]
+        return next((found["logprob"] for found in candidates if found["id"] == token), None)
+    except (TypeError, KeyError, IndexError):
+        return None
