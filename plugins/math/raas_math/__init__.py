@@ -3,5 +3,6 @@
 from __future__ import annotations
 
 from raas_math.grading import BadGold, Grade, grade
+from raas_math.problem import BadInstance, Problem
 
-__all__ = ["BadGold", "Grade", "grade"]
+__all__ = ["BadGold", "BadInstance", "Grade", "Problem", "grade"]

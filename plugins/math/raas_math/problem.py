@@ -17,7 +17,7 @@ __all__ = ["BadInstance", "Problem"]
 QUESTION_FIELDS = ("prompt", "question", "problem")
 ANSWER_FIELDS = ("answer", "ground_truth", "expected_answer", "final_answer", "solution")
 CHOICE_TYPES = frozenset({"choice", "multiple_choice", "multiple-choice", "mcq"})
-SENTENCE = re.compile(r"(?<=[.!?:])\s+|\n+")
+SENTENCE = re.compile(r"(?<=[.!?])\s+|\n+")
 STEPWISE = re.compile(
     r"(?=.*\b(?:think|reason|solve|work|explain|proceed)\w*\b)(?=.*\bstep[\s-]+by[\s-]+step\b)", re.I | re.S
 )

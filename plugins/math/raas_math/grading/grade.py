@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from reprlib import repr as shorten
 from typing import Literal
 
 from raas_math.grading.choice import is_choice, letters
@@ -92,7 +93,7 @@ def _choice(answer: str, gold: str, *, any_letter: bool) -> str:
     wanted, named = letters(gold), letters(answer)
     if wanted is None:
         if any_letter:
-            raise BadGold(f"gold {gold!r} names no choice letter; give letters A to J, or no answer_type")
+            raise BadGold(f"gold {shorten(gold)} names no choice letter; give letters A to J, or no answer_type")
         return "different"
     if named is None:
         return "no_single_choice"

@@ -5,6 +5,7 @@ Whether two values are the same is not decided here.
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any
@@ -26,6 +27,9 @@ PLAIN = {
     "tanh": "tanh", "coth": "coth",
 }  # fmt: skip
 CHEAP = frozenset({"add", "mul", "neg", "div", "abs", "percent", "degree"})
+# mpmath keeps pi, ln 2 and others for all contexts and replaces value and precision one after the other:
+# a second thread between the two would compute with a wrong constant
+ONE_AT_A_TIME = threading.Lock()
 UNKNOWN_BASE = Fraction(7_389_113, 1_004_527)  # \log without a base: identities hold in any, values in none
 
 
@@ -43,7 +47,8 @@ class Numeric:
         """The value as a real or complex number; raise `Doubt` when it is undefined, unknown or too large."""
         self.point = point
         try:
-            return self.checked(self._value(node))
+            with ONE_AT_A_TIME:
+                return self.checked(self._value(node))
         except (ArithmeticError, ValueError, NotImplementedError) as error:
             raise Doubt("undefined") from error
 

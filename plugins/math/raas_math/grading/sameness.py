@@ -158,12 +158,14 @@ class Sameness:
         for digits in (step + 2 * longest for step in DIGIT_LADDER):
             if digits > MOST_DIGITS:
                 break
-            verdict = self._agree_to(digits, self._values(answer, gold, point, digits), _forgiving(answer, gold))
+            verdict = self._agree_to(
+                digits, self._values(answer, gold, point, digits), decimal=_forgiving(answer, gold)
+            )
             if verdict is not None:
                 return verdict
         raise Doubt("undecided")
 
-    def _agree_to(self, digits: int, values: tuple[Any, Any], decimal: bool) -> bool | None:  # noqa: FBT001
+    def _agree_to(self, digits: int, values: tuple[Any, Any], *, decimal: bool) -> bool | None:
         """True or False, or None when more digits are needed."""
         answer, gold = values
         ctx, scale, size = self.numeric.ctx, self.numeric.scale, max(abs(answer), abs(gold))

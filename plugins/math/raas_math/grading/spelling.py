@@ -72,7 +72,7 @@ REWRITES = tuple(
         (r"\\(?:mathbb|Bbb)\s*\{?\s*R\s*\}?", r"\\reals "),
         (r"\\(?:varepsilon)(?![A-Za-z])", r"\\epsilon "),
         (r"\\(?:varphi)(?![A-Za-z])", r"\\phi "),
-        (r"\+\s*/\s*-|\+-(?=\s*[\d\\])", r"\\pm "),
+        (r"\+\s*/\s*-|(?:^|(?<=[=,(]))\s*\+-(?=\s*[\d\\])", r"\\pm "),
         (r"\^\s*(?:\{\s*\\(?:circ|degree)\s*\}|\\(?:circ|degree)(?![A-Za-z]))", r"\\degree "),
         (r"\\deg(?![A-Za-z])", r"\\degree "),
         (r"\\%", "%"),
