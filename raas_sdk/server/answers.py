@@ -68,7 +68,6 @@ def error_handlers() -> dict[Any, Any]:
         BodyRefused: _for_body,
         RequestValidationError: _for_query,
         HTTPException: _for_http,
-        Exception: _for_bug,
     }
 
 
@@ -101,11 +100,6 @@ async def _for_query(request: Request, error: RequestValidationError) -> Respons
 async def _for_http(request: Request, error: HTTPException) -> Response:
     code = HTTP_CODES.get(error.status_code, "http_error")
     return answer_error(error.status_code, code, f"{request.method} {request.url.path}: {error.detail}", error.headers)
-
-
-async def _for_bug(request: Request, error: Exception) -> Response:
-    detail = f"the service failed on this request ({type(error).__name__}); its log has the details"
-    return answer_error(500, "internal", detail)
 
 
 def _mended(value: Any) -> Any:

@@ -5,6 +5,7 @@ from fastapi import FastAPI
 from raas_sdk.gateway import Gateway
 from raas_sdk.server.answers import error_handlers
 from raas_sdk.server.auth import Gate
+from raas_sdk.server.backstop import Backstop
 from raas_sdk.server.request_models import BackendBody, CancelBody, ProcessBody, described
 from raas_sdk.server.routes import Routes
 
@@ -34,5 +35,6 @@ def create_app(gateway: Gateway) -> FastAPI:
     )
     app.add_api_route("/healthz", routes.healthz, methods=["GET"])
     app.add_api_route("/readyz", routes.readyz, methods=["GET"])
+    app.add_middleware(Backstop)
     app.add_middleware(Gate, token=gateway.settings.token)
     return app
