@@ -77,7 +77,10 @@ def data_sources_of(name: str, caller: HookCaller) -> tuple[str, ...]:
 
 def check_hooks(name: str, sources: tuple[str, ...], own: Mapping[str, HookCaller]) -> None:
     """Raise PluginRefused for a task plugin without run or eval, or stages without a data source."""
-    plain = [hook for hook in ROUTED if any(not is_wrapper(impl) for impl in own[hook].get_hookimpls())]
+    plain = [hook for hook in ROUTED for impl in own[hook].get_hookimpls() if not is_wrapper(impl)]
+    twice = [hook for hook in plain if plain.count(hook) > 1]
+    if twice:
+        raise PluginRefused(f"plugin {name!r} implements {twice[0]} twice; only wrappers (wrapper=True) may be added")
     missing = [hook for hook in REQUIRED if hook not in plain]
     if sources and missing:
         raise PluginRefused(f"plugin {name!r} serves {list(sources)} but has no {missing[0]}; a task plugin needs it")
@@ -133,4 +136,6 @@ def _advice(plugin: Any) -> str:
 
 
 def _marked(manager: PluginManager, plugin: Any) -> list[str]:
-    return [name for name in dir(plugin) if manager.parse_hookimpl_opts(plugin, name) is not None]
+    """The hooks it implements: names of functions, or what `specname` says."""
+    options = {name: manager.parse_hookimpl_opts(plugin, name) for name in dir(plugin)}
+    return [found.get("specname") or name for name, found in options.items() if found is not None]

@@ -233,3 +233,9 @@ def test_a_plain_class_is_made_into_an_instance(load):
             return Reward(1.0)
 
     assert load(plain=Plain).route("plain").plugin == "plain"
+
+
+def test_a_hook_is_implemented_once(task, fault_of):
+    async def other(self): ...
+
+    assert "implements raas_run twice" in fault_of(task(run_again=impl(other, specname="raas_run")))
