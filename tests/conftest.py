@@ -11,6 +11,7 @@ from typing import Any
 import hypothesis
 import pytest
 
+from raas_sdk import Reward, hookimpl
 from raas_sdk.backends.backoff import Backoff
 from raas_sdk.backends.client import BackendClient
 from raas_sdk.engine import Engine, RuntimeChooser, direct_channels
@@ -131,6 +132,46 @@ async def _act(what):
     if isinstance(what, BaseException):
         raise what
     return await what() if callable(what) else what
+
+
+STRICT = ("nouns", "hooks", "engine", "gateway")
+
+
+def pytest_collection_modifyitems(items):
+    """Here a coroutine that nobody awaited, or a connection that nobody closed, is a fault."""
+    for item in items:
+        if item.path.parent.name in STRICT:
+            item.add_marker(pytest.mark.filterwarnings("error"))
+
+
+class Task:
+    """A task plugin whose run samples one turn and whose eval likes everything."""
+
+    sources = ("task",)
+
+    @hookimpl
+    def raas_data_sources(self):
+        return self.sources
+
+    @hookimpl
+    async def raas_run(self, policy):
+        talk = policy.conversation([{"role": "user", "content": "hi"}])
+        return (await talk.sample()).text
+
+    @hookimpl
+    async def raas_eval(self, trajectory):
+        return Reward(1.0)
+
+
+@pytest.fixture
+def task():
+    """Makes a task plugin for these data sources; functions given as run=, eval=, ... become its hooks."""
+
+    def make(*sources, **hooks):
+        marked = {f"raas_{name}": hookimpl(hook) for name, hook in hooks.items()}
+        return type("Made", (Task,), {"sources": sources or ("task",), **marked})()
+
+    return make
 
 
 @pytest.fixture

@@ -4,12 +4,6 @@ from raas_sdk import Reward, TaskHandler, hookimpl
 from raas_sdk.hooks import load_plugins
 
 
-def pytest_collection_modifyitems(items):
-    for item in items:
-        if "/tests/hooks/" in str(item.path):
-            item.add_marker(pytest.mark.filterwarnings("error"))
-
-
 class Task:
     """A task plugin that does as little as is allowed."""
 
