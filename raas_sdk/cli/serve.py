@@ -1,5 +1,6 @@
 """`raas serve`: the service, until SIGTERM or Ctrl-C."""
 
+from pathlib import Path
 from typing import Any
 
 import click
@@ -43,7 +44,8 @@ FIELDS = (
 @click.command("serve")
 @setting_options(*FIELDS)
 @click.option("--embedded", is_flag=True, help="Start the small embedded model and sample from it.")
-def command(embedded: bool, **flags: Any) -> None:
+@click.option("--embedded-log", type=click.Path(path_type=Path), help="Write the embedded model's calls, ids and all.")
+def command(embedded: bool, embedded_log: Path | None, **flags: Any) -> None:
     """Take rollouts over HTTP."""
     settings = load_settings(flags)
     configure_logging(settings.log_level)
@@ -52,7 +54,7 @@ def command(embedded: bool, **flags: Any) -> None:
         side_screen().print(text, style="bold red")
     from raas_sdk.server import serve
 
-    serve(settings, embedded=embedded, announce=_announce)
+    serve(settings, embedded=embedded, embedded_log=embedded_log, announce=_announce)
 
 
 def _announce(url: str) -> None:

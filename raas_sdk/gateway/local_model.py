@@ -1,7 +1,8 @@
 """Settings completed with the embedded model, which serves for the time inside."""
 
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
+from pathlib import Path
 
 from raas_sdk.settings import Settings
 
@@ -9,14 +10,21 @@ __all__ = ["with_model"]
 
 
 @asynccontextmanager
-async def with_model(settings: Settings, *, embedded: bool) -> AsyncIterator[Settings]:
-    """Start the embedded model where it is wanted; its tokenizer and address are put into the settings."""
+async def with_model(settings: Settings, *, embedded: bool, log: Path | None = None) -> AsyncIterator[Settings]:
+    """Start the embedded model where it is wanted; its tokenizer and address are put into the settings.
+
+    `log` gets one JSON line per call as the model got and answered it, ids included.
+    """
     if not embedded:
         yield settings
         return
     from raas_sdk.backends.embedded import embedded_model
+    from raas_sdk.backends.recording_proxy import recording_proxy
 
-    async with embedded_model() as model:
+    async with AsyncExitStack() as stack:
+        model = await stack.enter_async_context(embedded_model())
+        address = model.address
+        if log is not None:
+            address = await stack.enter_async_context(recording_proxy(address, log))
         tokenizer = settings.tokenizer or str(model.tokenizer)
-        backends = (*settings.backend, model.address)
-        yield settings.model_copy(update={"tokenizer": tokenizer, "backend": backends})
+        yield settings.model_copy(update={"tokenizer": tokenizer, "backend": (*settings.backend, address)})

@@ -4,7 +4,9 @@ import asyncio
 import resource
 import signal
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractAsyncContextManager, contextmanager
+from functools import partial
+from pathlib import Path
 from socket import socket
 
 import uvicorn
@@ -42,8 +44,16 @@ class Server(uvicorn.Server):
         yield
 
 
-def serve(settings: Settings, *, embedded: bool = False, announce: Callable[[str], None] | None = None) -> None:
+def serve(
+    settings: Settings,
+    *,
+    embedded: bool = False,
+    embedded_log: Path | None = None,
+    announce: Callable[[str], None] | None = None,
+) -> None:
     """Serve until SIGTERM or SIGINT; `announce` gets the URL once connections are accepted.
+
+    `embedded` starts the small embedded model as a backend, whose calls go to `embedded_log` too.
 
     Raise SettingsInvalid or PluginRefused before anything is started. Live jobs are cancelled and answered on
     the way out; no process is left.
@@ -52,16 +62,23 @@ def serve(settings: Settings, *, embedded: bool = False, announce: Callable[[str
     _raise_file_limit()
     try:
         with listen(settings.host, settings.port) as bound:
-            asyncio.run(_serve(settings, bound, embedded=embedded, announce=announce or _silent))
+            model = partial(with_model, embedded=embedded, log=embedded_log)
+            asyncio.run(_serve(settings, bound, model=model, announce=announce or _silent))
     finally:
         signal.alarm(0)
 
 
-async def _serve(settings: Settings, bound: socket, *, embedded: bool, announce: Callable[[str], None]) -> None:
+async def _serve(
+    settings: Settings,
+    bound: socket,
+    *,
+    model: Callable[[Settings], AbstractAsyncContextManager[Settings]],
+    announce: Callable[[str], None],
+) -> None:
     stopping = asyncio.Event()
     deadline = int(settings.stop_seconds) + CLOSE_SECONDS
     with stop_on_signals(stopping, deadline_seconds=deadline):
-        async with with_model(settings, embedded=embedded) as ready, open_service(ready) as gateway:
+        async with model(settings) as ready, open_service(ready) as gateway:
             await serve_http(gateway, bound, stopping=stopping, announce=announce)
 
 
