@@ -149,8 +149,7 @@ class LeasedConversation:
         self._sampling = True
         try:
             with policy.turn_under_way() as number:
-                self._render_pending()
-                request = self._request(number)
+                request = self._request(number, room=self._render_pending())
                 target, began = policy.lease.target, time.monotonic()
                 reply = await self._generate(target, request)
                 return self._record(number, reply, target, seconds=time.monotonic() - began, seed=request.seed)
@@ -171,31 +170,37 @@ class LeasedConversation:
             policy.model_seconds += time.monotonic() - began
         return reply
 
-    def _render_pending(self) -> None:
-        """Put the messages since the last turn into the ledger, or start a new segment where no bridge holds."""
+    def _render_pending(self) -> int:
+        """Put the messages since the last turn into the ledger; return how many tokens the reply may have.
+
+        A new segment starts where no bridge holds. What has no room is not recorded: it is never sent.
+        """
         new = self._messages[self._rendered :]
         if not new:
             if self._answered:
                 raise PluginFault("append a message before sampling again", code="nothing_new")
-            return
+            return self._room(len(self.ledger))
         bridge = self._bridge(new) if self._rendered and self._answered else None
         if bridge is None:
             prompt = self._policy.renderer.prompt(self._messages, self.tools)
+            room = self._room(len(prompt))
             self.ledger.start_segment(prompt, messages=len(self._messages))
         else:
+            room = self._room(len(self.ledger) + len(bridge))
             self.ledger.append_context(bridge, message_index=self._rendered, role=str(new[0].get("role")))
         self._rendered = len(self._messages)
         self._answered = False
+        return room
 
     def _bridge(self, new: Sequence[Message]) -> Sequence[int] | None:
         history = self._messages[: self._rendered]
         return self._policy.renderer.bridge(history, new, self.tools, closed=self._closed)
 
-    def _request(self, number: int) -> GenerateRequest:
+    def _request(self, number: int, *, room: int) -> GenerateRequest:
         policy, sampling = self._policy, self._policy.job.sampling
         return GenerateRequest(
             prompt_ids=self.ledger.current_ids(),
-            max_tokens=self._room(),
+            max_tokens=room,
             temperature=sampling.temperature,
             top_p=sampling.top_p,
             top_k=sampling.top_k,
@@ -205,7 +210,7 @@ class LeasedConversation:
             request_id=f"{policy.job.job_id}-{policy.job.attempt}-{number}",
         )
 
-    def _room(self) -> int:
+    def _room(self, sent: int) -> int:
         policy, limits = self._policy, self._policy.limits
         rooms: list[tuple[int, str]] = []
         if limits.max_output_tokens is not None or limits.max_model_len is None:
@@ -213,7 +218,7 @@ class LeasedConversation:
         if limits.max_total_tokens is not None:
             rooms.append((limits.max_total_tokens - policy.sampled_tokens, "tokens"))
         if limits.max_model_len is not None:
-            rooms.append((limits.max_model_len - len(self.ledger), "context"))
+            rooms.append((limits.max_model_len - sent, "context"))
         room, reason = min(rooms)
         if room < 1:
             raise policy.reach(reason)
