@@ -12,7 +12,17 @@ from raas_sdk.cli.console import screen
 from raas_sdk.cli.sampling_options import parse_sampling, sampling_option
 from raas_sdk.cli.submit_progress import SubmitProgress
 from raas_sdk.cli.summary_table import print_refused, summary_table
-from raas_sdk.client import Batch, ResultsFile, RolloutClient, Sample, SamplePlan, read_tasks, summarise
+from raas_sdk.client import (
+    Batch,
+    CallRefused,
+    Patience,
+    ResultsFile,
+    RolloutClient,
+    Sample,
+    SamplePlan,
+    read_tasks,
+    summarise,
+)
 from raas_sdk.settings import load_settings
 
 __all__ = ["command"]
@@ -37,7 +47,7 @@ def command(file: Path, samples: int, sampling: tuple[str, ...], **options: Any)
     out = options["out"] or file.with_suffix(".results.jsonl")
     token = options["token"] or load_settings().token
     with ResultsFile.open(out, plan_digest=plan.digest) as results:
-        submission = Submission(wanted, results, RolloutClient(options["server"], token=token))
+        submission = Submission(wanted, results, options["server"], token)
         refused = asyncio.run(submission.run(options["concurrency"]))
         ours = {sample.key for sample in wanted}
         rows = [row for key, row in results.rows.items() if key in ours]
@@ -54,18 +64,25 @@ class Submission:
 
     wanted: list[Sample]
     results: ResultsFile
-    client: RolloutClient
+    url: str
+    token: str | None
 
-    async def run(self, concurrency: int) -> list[tuple[Sample, Exception]]:
+    async def run(self, concurrency: int) -> list[tuple[Sample, CallRefused]]:
         """Ask for what is missing; return what the service refused."""
         missing = [sample for sample in self.wanted if sample.key not in self.results.rows]
+        await self._check_address()
         with SubmitProgress(total=len(self.wanted), there=len(self.wanted) - len(missing)) as progress:
+            async with RolloutClient(self.url, token=self.token) as client:
 
-            def note(sample: Sample, result: Mapping[str, Any]) -> None:
-                self.results.add(sample, result)
-                progress.finished(self.results.rows[sample.key], retries=self.client.retries.total())
+                def note(sample: Sample, result: Mapping[str, Any]) -> None:
+                    self.results.add(sample, result)
+                    progress.finished(self.results.rows[sample.key], retries=client.retries.total())
 
-            async with self.client:
-                batch = Batch(self.client, missing, note)
+                batch = Batch(client, missing, note)
                 await batch.run(concurrency=concurrency)
-        return list(batch.refused)
+        return batch.refused
+
+    async def _check_address(self) -> None:
+        """A wrong address is told at once; a service that goes away later is waited for."""
+        async with RolloutClient(self.url, patience=Patience(tries=2)) as client:
+            await client.health()

@@ -6,6 +6,7 @@ from rich.table import Table
 from rich.text import Text
 
 from raas_sdk.cli.console import side_screen
+from raas_sdk.client.errors import CallRefused
 from raas_sdk.client.samples import Sample
 from raas_sdk.client.summary import SourceSummary
 
@@ -24,7 +25,7 @@ def summary_table(summaries: Sequence[SourceSummary]) -> Table:
     return table
 
 
-def print_refused(refused: Sequence[tuple[Sample, Exception]]) -> None:
+def print_refused(refused: Sequence[tuple[Sample, CallRefused]]) -> None:
     """Say what the service would not take."""
     console = side_screen()
     console.print(f"{len(refused)} rollouts were refused:", style="bold red")

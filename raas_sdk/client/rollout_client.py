@@ -72,6 +72,10 @@ class RolloutClient:
         answer = await self._call("POST", "/cancel", {"job_id": job_id})
         return bool(answer["known"])
 
+    async def health(self) -> dict[str, Any]:
+        """Whether the service answers at all."""
+        return await self._call("GET", "/healthz")
+
     async def status(self) -> dict[str, Any]:
         """What the service does now."""
         return await self._call("GET", "/status")

@@ -20,10 +20,10 @@ async def test_a_token_is_asked_for_everywhere_but_on_healthz(run_server):
         assert (await server.caller.get("/status", headers=TOKEN)).status == 200
 
 
-@pytest.mark.parametrize("given", ["s3cret", "Bearer s3cre", "Bearer s3cret2", "Basic s3cret", "Bearer ünicode", ""])
-async def test_a_wrong_token_is_refused(run_server, given):
+async def test_a_wrong_token_is_refused(run_server):
     async with run_server(token="s3cret") as server:
-        assert (await server.caller.get("/status", headers={"Authorization": given})).status == 401
+        for given in ("s3cret", "Bearer s3cre", "Bearer s3cret2", "Basic s3cret", "Bearer ünicode", ""):
+            assert (await server.caller.get("/status", headers={"Authorization": given})).status == 401
 
 
 async def test_a_web_page_of_another_origin_may_not_call_an_open_service(run_server):

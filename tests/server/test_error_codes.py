@@ -4,7 +4,6 @@ import asyncio
 import json
 
 import aiohttp
-import pytest
 
 from raas_sdk.server.answers import encode_json
 from raas_sdk.server.backstop import Backstop
@@ -34,11 +33,11 @@ def refused(answer, status, code):
     return answer.body["detail"]
 
 
-@pytest.mark.parametrize(("content", "kind"), BAD_BODIES, ids=range(len(BAD_BODIES)))
-async def test_a_bad_body_is_400_and_the_server_lives(caller, content, kind):
-    answer = await caller.post("/process", data=content, headers={"Content-Type": kind})
-    assert answer.status == 400
-    assert set(answer.body) == {"detail", "code"}
+async def test_a_bad_body_is_400_and_the_server_lives(caller):
+    for content, kind in BAD_BODIES:
+        answer = await caller.post("/process", data=content, headers={"Content-Type": kind})
+        assert answer.status == 400, content[:80]
+        assert set(answer.body) == {"detail", "code"}
     assert (await caller.process()).status == 200
 
 

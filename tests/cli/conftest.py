@@ -1,0 +1,155 @@
+"""The commands: in this process where that is enough, as real processes where signals or terminals count."""
+
+import asyncio
+import os
+import signal
+import socket
+import sys
+from collections.abc import AsyncIterator, Callable, Iterator
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+
+from raas_sdk.cli import main
+from raas_sdk.testing.fake_backend import FakeBackend
+from raas_sdk.tokens import load_renderer
+
+END = load_renderer("test:chatml").stop_token_ids[0]
+RAAS = (sys.executable, "-c", "from raas_sdk.cli import main; main()")
+
+PLUGIN = """
+import asyncio
+from raas_sdk import EmptyWorkspace, Failure, Reward, hookimpl
+
+
+@hookimpl
+def raas_data_sources():
+    return ["echo", "endless", "broken", "boxed"]
+
+
+@hookimpl
+async def raas_init(job, host):
+    return await host.open_workspace() if job.data_source == "boxed" else EmptyWorkspace()
+
+
+@hookimpl
+async def raas_run(job, host, workspace, policy):
+    chat = policy.conversation([{"role": "user", "content": "say [bold]yes[/bold]"}])
+    first = await chat.sample()
+    if job.data_source == "endless":
+        await asyncio.Event().wait()
+    chat.append({"role": "user", "content": "and now?"})
+    second = await chat.sample()
+    await host.grade(len, [1])
+    return {"said": [first.text, second.text]}
+
+
+@hookimpl
+async def raas_eval(job, host, trajectory):
+    if job.data_source == "broken":
+        raise RuntimeError("the grader is out")
+    return Reward(float("yes" in trajectory.submission["said"]), parts={"polite": 0.5})
+"""
+
+
+@pytest.fixture
+def plugin(tmp_path: Path) -> str:
+    path = tmp_path / "task_plugin.py"
+    path.write_text(PLUGIN)
+    return str(path)
+
+
+@pytest.fixture
+def raas(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Callable[..., Result]]:
+    """Run a command here, in an empty folder, with no settings but its flags."""
+    monkeypatch.chdir(tmp_path)
+    for name in [name for name in os.environ if name.startswith("RAAS_")]:
+        monkeypatch.delenv(name)
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "no-config"))
+
+    def run(*arguments: str, input: str | None = None) -> Result:
+        return CliRunner().invoke(main, list(arguments), input=input)
+
+    yield run
+
+
+@pytest.fixture
+def script(tmp_path: Path) -> Callable[..., str]:
+    """Write replies for --policy."""
+
+    def write(content: str) -> str:
+        path = tmp_path / "script.json"
+        path.write_text(content)
+        return f"scripted:{path}"
+
+    return write
+
+
+@pytest.fixture
+async def backend() -> AsyncIterator[FakeBackend]:
+    async with FakeBackend("prorl", script=[[*b"yes", END], [*b"no", END], [*b"well", END]]) as backend:
+        yield backend
+
+
+@pytest.fixture
+async def start_service(plugin: str, tmp_path: Path) -> AsyncIterator[Callable[..., Any]]:
+    """Start `raas serve` as a process of a session of its own; it has url and pid, and is killed at the end."""
+    processes = []
+
+    async def start(*flags: str) -> SimpleNamespace:
+        command = (*RAAS, "serve", "--port", "0", "--plugin", plugin, "--no-entry-points", "--tokenizer", "test:chatml")
+        process = await asyncio.create_subprocess_exec(
+            *command, *flags, stdout=asyncio.subprocess.PIPE, cwd=tmp_path, start_new_session=True
+        )
+        processes.append(process)
+        assert process.stdout is not None
+        line = (await process.stdout.readline()).decode()
+        return SimpleNamespace(process=process, url=line.split()[3], line=line)
+
+    yield start
+    for process in processes:
+        if process.returncode is None:
+            os.killpg(process.pid, signal.SIGKILL)
+            await process.wait()
+
+
+@pytest.fixture
+def family() -> Callable[[int], "set[tuple[int, str]]"]:
+    """A process and all that descend from it, each as (pid, start time)."""
+
+    def found(root: int) -> set[tuple[int, str]]:
+        stats = {pid: stat for pid, stat in _stats() if stat[0] not in "ZX"}
+        kin = {root}
+        for _ in stats:
+            more = {pid for pid, stat in stats.items() if int(stat[1]) in kin} - kin
+            if not more:
+                break
+            kin |= more
+        return {(pid, stats[pid][19]) for pid in kin if pid in stats}
+
+    return found
+
+
+@pytest.fixture
+def alive() -> Callable[["set[tuple[int, str]]"], "set[tuple[int, str]]"]:
+    """Which of these processes still live."""
+    return lambda known: known & {(pid, stat[19]) for pid, stat in _stats() if stat[0] not in "ZX"}
+
+
+def _stats() -> Iterator[tuple[int, list[str]]]:
+    for place in Path("/proc").glob("[0-9]*"):
+        try:
+            yield int(place.name), (place / "stat").read_text().rpartition(")")[2].split()
+        except OSError:
+            continue
+
+
+@pytest.fixture
+def unused_port_url() -> Iterator[str]:
+    """A URL that refuses connections: its port is held, but nobody listens."""
+    with socket.socket() as held:
+        held.bind(("127.0.0.1", 0))
+        yield f"http://127.0.0.1:{held.getsockname()[1]}"
