@@ -30,7 +30,7 @@ BOOT = """
 import sys
 sys.path.insert(0, sys.argv[1])
 from raas_runtime.wire.action_server import main
-main(sys.argv[1], sys.argv[2], int(sys.argv[3]) if sys.argv[3:] else None)
+main(sys.argv[1], sys.argv[2], user=int(sys.argv[3]) if sys.argv[3:] else None)
 """
 
 
@@ -61,7 +61,7 @@ class Bubblewrap:
         """A workspace at /workspace of a fresh sandbox. SpecRefused: it runs no images; a missing path."""
         return open_sandbox(self, spec, tools=tools)
 
-    async def launch(self, spec: SandboxSpec, folder: Path, opened: ExitStack) -> Launch:
+    async def launch(self, spec: SandboxSpec, *, folder: Path, opened: ExitStack) -> Launch:
         """The bubblewrap command. Its own environment is empty, since /proc/1/environ shows that inside."""
         if spec.image is not None:
             raise SpecRefused(
@@ -70,7 +70,7 @@ class Bubblewrap:
         python = await interpreter_for(spec)
         identity = identity_for(spec, python)
         handed = Handed(opened)
-        options = [*isolation_options(spec, identity, handed)]
+        options = [*isolation_options(spec, identity=identity, handed=handed)]
         options += tree_options(spec, python, folder=folder, identity=identity, handed=handed)
         environment = {**clean_environment(python, home=WORKSPACE, scratch=SCRATCH), **spec.environment}
         for name, value in environment.items():
@@ -103,7 +103,7 @@ def identity_for(spec: SandboxSpec, python: Interpreter) -> Identity:
     )
 
 
-def isolation_options(spec: SandboxSpec, identity: Identity, handed: Handed) -> Iterator[str]:
+def isolation_options(spec: SandboxSpec, *, identity: Identity, handed: Handed) -> Iterator[str]:
     """Namespaces, user, capabilities, the system-call filter."""
     yield from ("--unshare-ipc", "--unshare-pid", "--unshare-uts", "--unshare-cgroup-try", "--hostname", "sandbox")
     if not spec.network:

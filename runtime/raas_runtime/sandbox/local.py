@@ -45,7 +45,7 @@ class Local:
         """A workspace in a private folder of the host. SpecRefused: it has no rootfs, image or binds."""
         return open_sandbox(self, spec, tools=tools)
 
-    async def launch(self, spec: SandboxSpec, folder: Path, opened: ExitStack) -> Launch:
+    async def launch(self, spec: SandboxSpec, *, folder: Path, opened: ExitStack) -> Launch:
         """The guard process, in a folder made for it."""
         for name in ("rootfs", "image", "binds"):
             if getattr(spec, name):

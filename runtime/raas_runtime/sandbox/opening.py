@@ -47,7 +47,7 @@ class Launcher(Protocol):
 
     name: ClassVar[str]
 
-    async def launch(self, spec: SandboxSpec, folder: Path, opened: ExitStack) -> Launch:
+    async def launch(self, spec: SandboxSpec, *, folder: Path, opened: ExitStack) -> Launch:
         """How to start one whose private folder is `folder`; descriptors to hand over close with `opened`."""
 
 
@@ -70,24 +70,24 @@ async def start(launcher: Launcher, spec: SandboxSpec, *, holding: Holding, tool
     """Fill the holding and start the tools; SandboxStartFailed ends with what the sandbox wrote."""
     complaint = Excerpt(COMPLAINT_CHARS)
     with ExitStack() as opened:
-        launch = await launcher.launch(spec, holding.folder, opened)
+        launch = await launcher.launch(spec, folder=holding.folder, opened=opened)
         with Listener(holding.folder) as listener:
             watch = holding.watch = StartWatch()
-            opened.callback(spawn(launch, holding, watch, complaint).close)
+            opened.callback(spawn(launch, holding, watch=watch, complaint=complaint).close)
             try:
                 connection = await connection_of(listener, holding)
             except (TimeoutError, SandboxDied) as error:
-                raise start_failed(holding, complaint, error) from error
+                raise start_failed(holding, error, complaint=complaint) from error
             watch.release()
         holding.channel = await Channel.over(connection, owner=holding.name)
         try:
-            ready = await holding.channel.request(start_header(spec, launch, tools), patience=START_SECONDS)
+            ready = await holding.channel.request(start_header(spec, launch, tools=tools), patience=START_SECONDS)
         except SandboxDied as error:
-            raise start_failed(holding, complaint, error) from error
+            raise start_failed(holding, error, complaint=complaint) from error
     return SandboxWorkspace(holding, runtime=launcher.name, level=launch.level, tools=started_tools(ready))
 
 
-def spawn(launch: Launch, holding: Holding, watch: StartWatch, complaint: Excerpt) -> Drain:
+def spawn(launch: Launch, holding: Holding, *, watch: StartWatch, complaint: Excerpt) -> Drain:
     """Start the outer process; its standard error goes to `complaint` until the drain is closed."""
     read_end, write_end = os.pipe()
     drain = Drain(read_end, complaint.feed)
@@ -126,7 +126,7 @@ async def connection_of(listener: Listener, holding: Holding) -> socket.socket:
         ended.cancel()
 
 
-def start_header(spec: SandboxSpec, launch: Launch, tools: Sequence[str]) -> dict[str, Any]:
+def start_header(spec: SandboxSpec, launch: Launch, *, tools: Sequence[str]) -> dict[str, Any]:
     """The first request."""
     return {
         "op": "start",
@@ -148,7 +148,7 @@ def started_tools(ready: Frame) -> tuple[Tool, ...]:
     return tuple(Tool(**described) for described in ready.header["tools"])
 
 
-def start_failed(holding: Holding, complaint: Excerpt, error: Exception) -> SandboxStartFailed:
+def start_failed(holding: Holding, error: Exception, *, complaint: Excerpt) -> SandboxStartFailed:
     """The error with what the sandbox wrote about it."""
     reason = str(error) or f"it did not connect within {START_SECONDS:.0f} s"
     written = complaint.text().strip() or "nothing"

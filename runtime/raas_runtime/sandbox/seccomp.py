@@ -51,8 +51,8 @@ def seccomp_program() -> bytes | None:
     program += if_equal(
         CLONE, [load(argument(0)), jump(JUMP_ANY_BIT, NEW_NAMESPACES, skip_if_not=1), give(refuse), give(ALLOW)]
     )
-    program += if_equal(IOCTL, refuse_values(argument(1), TERMINAL_INPUT, refuse))
-    program += if_equal(SOCKET, refuse_values(argument(0), UNCONFINED_FAMILIES, refuse))
+    program += if_equal(IOCTL, refuse_values(argument(1), TERMINAL_INPUT, refuse=refuse))
+    program += if_equal(SOCKET, refuse_values(argument(0), UNCONFINED_FAMILIES, refuse=refuse))
     return b"".join([*program, give(ALLOW)])
 
 
@@ -81,7 +81,7 @@ def unless_equal(value: int, result: int) -> Program:
     return [struct.pack("<HBBI", JUMP_EQUAL, 1, 0, value), give(result)]
 
 
-def refuse_values(offset: int, values: tuple[int, ...], refuse: int) -> Program:
+def refuse_values(offset: int, values: tuple[int, ...], *, refuse: int) -> Program:
     """Refuse the call for these values of an argument, allow it for others."""
     program: Program = [load(offset)]
     for value in values:

@@ -31,7 +31,7 @@ def tree_options(
     spec: SandboxSpec, python: Interpreter, *, folder: Path, identity: Identity, handed: Handed
 ) -> Iterator[str]:
     """The options that make the tree; SpecRefused where a path of the spec does not exist."""
-    yield from rootfs(spec.rootfs) if spec.rootfs is not None else host_system(spec, identity, handed)
+    yield from rootfs(spec.rootfs) if spec.rootfs is not None else host_system(spec, identity=identity, handed=handed)
     yield from ("--proc", "/proc", "--dev", "/dev")
     sizes = {WORKSPACE: spec.limits.disk_bytes, SCRATCH: spec.limits.disk_bytes, SHARED_MEMORY: SHARED_MEMORY_BYTES}
     for target, size in sizes.items():
@@ -47,7 +47,7 @@ def tree_options(
     yield from ("--remount-ro", "/dev", "--remount-ro", "/", "--chdir", WORKSPACE)
 
 
-def host_system(spec: SandboxSpec, identity: Identity, handed: Handed) -> Iterator[str]:
+def host_system(spec: SandboxSpec, *, identity: Identity, handed: Handed) -> Iterator[str]:
     """The host's programs and libraries, and an /etc that tells nothing about the host."""
     yield from ("--ro-bind", "/usr", "/usr")
     for name in LINKED:

@@ -21,7 +21,7 @@ from raas_runtime.wire.memory_watch import watch_memory
 __all__ = ["main"]
 
 
-def main(library: str, directory: str, user: int | None = None) -> NoReturn:
+def main(library: str, directory: str, *, user: int | None = None) -> NoReturn:
     """Serve the host that listens in `directory`, as `user` where one is given. Never returns."""
     connection = connect_out(directory)
     if user is not None:
@@ -73,12 +73,12 @@ class ActionServer:
         reader, writer = await asyncio.open_unix_connection(sock=connection)
         async with asyncio.TaskGroup() as group:
             group.create_task(watch_memory(self._family, self._start.header["memory_bytes"]))
-            self._accept(group, self._start, writer)
+            self._accept(self._start, group=group, writer=writer)
             while (frame := await next_frame(reader)) is not None:
-                self._accept(group, frame, writer)
+                self._accept(frame, group=group, writer=writer)
             leave()
 
-    def _accept(self, group: asyncio.TaskGroup, frame: Frame, writer: asyncio.StreamWriter) -> None:
+    def _accept(self, frame: Frame, *, group: asyncio.TaskGroup, writer: asyncio.StreamWriter) -> None:
         if frame.header["op"] == "cancel":
             target = self._running.get(frame.header["target"])
             if target is not None:

@@ -27,7 +27,7 @@ async def run_cell(kernel: Kernel, code: str, *, deadline: float, feed: Callable
     """
     read_end, write_end = os.pipe()
     output = Drain(read_end, feed)
-    answer = asyncio.create_task(converse(kernel, code, write_end))
+    answer = asyncio.create_task(converse(kernel, code, pipe=write_end))
     try:
         timed_out = not await settled(kernel, answer, seconds=deadline - asyncio.get_running_loop().time())
         if timed_out:
@@ -41,7 +41,7 @@ async def run_cell(kernel: Kernel, code: str, *, deadline: float, feed: Callable
         output.settle()
 
 
-async def converse(kernel: Kernel, code: str, pipe: int) -> Answer:
+async def converse(kernel: Kernel, code: str, *, pipe: int) -> Answer:
     """Send the cell and receive its answer; the pipe's write end is the kernel's alone afterwards."""
     try:
         await kernel.send(code, pipe)

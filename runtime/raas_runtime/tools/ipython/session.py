@@ -70,7 +70,7 @@ class IPython:
             note = death_note(how, timed_out=end.timed_out, timeout=timeout)
         else:
             note = f"[interrupted after {timeout:g} s; variables and imports are kept]" if end.timed_out else ""
-        return observation(end, excerpt, note)
+        return observation(end, excerpt, note=note)
 
     async def _replace_kernel(self) -> str:
         """Put a fresh kernel in the place of one that is no longer of use; how the old one ended."""
@@ -93,7 +93,7 @@ def death_note(how: str, *, timed_out: bool, timeout: float) -> str:
     return f"[the kernel {how} and was restarted; {LOST}]"
 
 
-def observation(end: CellEnd, excerpt: Excerpt, note: str) -> Observation:
+def observation(end: CellEnd, excerpt: Excerpt, *, note: str) -> Observation:
     """Output first, then the value, then the note, each on a line of its own."""
     value = end.answer.value if end.answer is not None else None
     failed = end.timed_out or end.answer is None or end.answer.status != "ok"

@@ -19,7 +19,7 @@ class CellStream(io.TextIOWrapper):
     """sys.stdout or sys.stderr of a kernel: every write reaches the descriptor at once."""
 
     def __init__(self, descriptor: int, streams: "CellStreams") -> None:
-        raw = open(descriptor, "wb", closefd=False)  # noqa: SIM115
+        raw = open(descriptor, "wb", closefd=False)  # noqa: SIM115  it is this stream's own for good
         super().__init__(raw, encoding="utf-8", errors="backslashreplace", write_through=True)
         self._streams = streams
 

@@ -20,7 +20,7 @@ import json, sys
 library, descriptor, output_chars, *preload = sys.argv[1:]
 sys.path.insert(0, library)
 from raas_runtime.tools.ipython.zygote_main import main
-main(int(descriptor), library, int(output_chars), preload)
+main(int(descriptor), library, output_chars=int(output_chars), preload=preload)
 """
 # Threads of a linear-algebra library do not survive a fork.
 ENVIRONMENT = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1", "MPLBACKEND": "agg"}

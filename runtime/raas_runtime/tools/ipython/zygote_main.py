@@ -24,7 +24,7 @@ __all__ = ["main"]
 REQUEST_BYTES = 4096
 
 
-def main(control_fd: int, library: str, output_chars: int, preload: Sequence[str]) -> None:
+def main(control_fd: int, library: str, *, output_chars: int, preload: Sequence[str]) -> None:
     """Get ready, say so, then serve until the action server is gone. Never returns."""
     die_with_parent(signal.SIGKILL)
     hide()
@@ -38,7 +38,7 @@ def main(control_fd: int, library: str, output_chars: int, preload: Sequence[str
     if library in sys.path:
         sys.path.remove(library)
     answer(control, {"ready": True})
-    serve_forks(control, shell, output_chars)
+    serve_forks(control, shell, output_chars=output_chars)
     os._exit(0)
 
 
@@ -62,7 +62,7 @@ def prepare(preload: Sequence[str]) -> Any:
     return shell
 
 
-def serve_forks(control: socket.socket, shell: Any, output_chars: int) -> None:
+def serve_forks(control: socket.socket, shell: Any, *, output_chars: int) -> None:
     """Fork and reap as asked, until the other end is closed."""
     while True:
         request, descriptor = receive_descriptor(control, REQUEST_BYTES)
