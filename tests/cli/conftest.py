@@ -18,48 +18,14 @@ from raas_sdk.testing.fake_backend import FakeBackend
 from raas_sdk.tokens import load_renderer
 
 END = load_renderer("test:chatml").stop_token_ids[0]
-RAAS = (sys.executable, "-c", "from raas_sdk.cli import main; main()")
+RAAS = (sys.executable, "-m", "raas_sdk")
 
-PLUGIN = """
-import asyncio
-from raas_sdk import EmptyWorkspace, Failure, Reward, hookimpl
-
-
-@hookimpl
-def raas_data_sources():
-    return ["echo", "endless", "broken", "boxed"]
-
-
-@hookimpl
-async def raas_init(job, host):
-    return await host.open_workspace() if job.data_source == "boxed" else EmptyWorkspace()
-
-
-@hookimpl
-async def raas_run(job, host, workspace, policy):
-    chat = policy.conversation([{"role": "user", "content": "say [bold]yes[/bold]"}])
-    first = await chat.sample()
-    if job.data_source == "endless":
-        await asyncio.Event().wait()
-    chat.append({"role": "user", "content": "and now?"})
-    second = await chat.sample()
-    await host.grade(len, [1])
-    return {"said": [first.text, second.text]}
-
-
-@hookimpl
-async def raas_eval(job, host, trajectory):
-    if job.data_source == "broken":
-        raise RuntimeError("the grader is out")
-    return Reward(float("yes" in trajectory.submission["said"]), parts={"polite": 0.5})
-"""
+PLUGIN = Path(__file__).with_name("task_plugin.py")
 
 
 @pytest.fixture
-def plugin(tmp_path: Path) -> str:
-    path = tmp_path / "task_plugin.py"
-    path.write_text(PLUGIN)
-    return str(path)
+def plugin() -> str:
+    return str(PLUGIN)
 
 
 @pytest.fixture
