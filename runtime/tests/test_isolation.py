@@ -199,3 +199,12 @@ async def test_two_sandboxes_do_not_see_each_other(bubblewrap: Bubblewrap) -> No
     ):
         await asyncio.gather(one.write("/tmp/mine", b"1"), one.write("/dev/shm/mine", b"1"), one.write("mine", b"1"))
         assert await shell(other, "ls /tmp/mine /dev/shm/mine mine 2>/dev/null; pgrep -c python") == "1\n"
+
+
+async def test_a_network_that_was_asked_for_is_the_hosts_and_is_said(bubblewrap: Bubblewrap) -> None:
+    async with bubblewrap.open_workspace(SandboxSpec(network=True), tools=["ipython"]) as workspace:
+        await cell(workspace, ERRNO_OF)
+        with closing(socket.create_server(("127.0.0.1", 0))) as listener:
+            assert await cell(workspace, f"errno_of(socket.create_connection, {listener.getsockname()!r}, 2)") == ""
+        assert "network" not in workspace.level.split(",")
+        assert "network" in bubblewrap.level.split(",")

@@ -114,6 +114,8 @@ async def test_file_faults_are_the_usual_errors(shared: SandboxWorkspace) -> Non
     await shared.exec(["mkfifo", "pipe"], timeout=10)
     with pytest.raises(OSError, match="not a regular file"):
         await shared.read("pipe")
+    with pytest.raises(OSError, match="pipe"):
+        await shared.write("pipe", b"nobody reads this")
     with pytest.raises(IsADirectoryError):
         await shared.write(".", b"")
 

@@ -35,7 +35,10 @@ main(sys.argv[1], sys.argv[2], user=int(sys.argv[3]) if sys.argv[3:] else None)
 
 
 class Bubblewrap:
-    """Runs tools in namespaces of their own, started by bubblewrap as root or as an ordinary user."""
+    """Runs tools in namespaces of their own, started by bubblewrap as root or as an ordinary user.
+
+    A sandbox ends with the thread that opened it: open it on an event loop whose thread lives at least as long.
+    """
 
     name: ClassVar[str] = "bubblewrap"
 

@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import platform
 import socket
 import subprocess
 from collections.abc import AsyncIterator, Mapping, Sequence
@@ -10,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar, Protocol
 
-from raas_runtime.errors import SandboxDied, SandboxStartFailed, SpecRefused
+from raas_runtime.errors import SandboxDied, SandboxStartFailed, SandboxUnavailable, SpecRefused
 from raas_runtime.observation import Tool
 from raas_runtime.process import Process
 from raas_runtime.sandbox.holding import Holding
@@ -59,6 +60,8 @@ async def open_sandbox(
     for key in tools:
         if key not in KNOWN_TOOLS:
             raise SpecRefused(f"no tool {key!r}; this runtime has {', '.join(KNOWN_TOOLS)}")
+    if not hasattr(os, "pidfd_open"):
+        raise SandboxUnavailable(f"{launcher.name} needs Linux 5.3 or newer; {platform.platform()} has no pidfd")
     holding = Holding(launcher.name)
     try:
         yield await start(launcher, SandboxSpec.of(spec), holding=holding, tools=tools)

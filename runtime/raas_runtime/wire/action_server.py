@@ -53,7 +53,10 @@ def become(user: int) -> None:
 def limit_resources(limits: Mapping[str, int]) -> None:
     """Set the limits of this process, which all that it starts inherit."""
     for name, value in limits.items():
-        resource.setrlimit(getattr(resource, name), (value, value))
+        kind = getattr(resource, name)
+        _, ceiling = resource.getrlimit(kind)
+        value = value if ceiling == resource.RLIM_INFINITY else min(value, ceiling)
+        resource.setrlimit(kind, (value, value))
 
 
 class ActionServer:

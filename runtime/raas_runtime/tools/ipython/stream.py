@@ -1,9 +1,10 @@
 """A kernel's standard output and error, at the level of descriptors: Python, C code and child processes in one order.
 
 Each cell brings its own pipe. What children of an earlier cell write goes to that cell's pipe; what threads of an
-earlier cell print is dropped.
+earlier cell print is shown under their name, so that it is not taken for the cell's own.
 """
 
+import contextlib
 import ctypes
 import io
 import os
@@ -11,6 +12,7 @@ import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from weakref import WeakSet
 
 __all__ = ["CellStream", "CellStreams"]
 
@@ -24,12 +26,11 @@ class CellStream(io.TextIOWrapper):
         self._streams = streams
 
     def write(self, text: str) -> int:
-        """Write and flush; nothing where the caller is a thread that an earlier cell left behind."""
-        if self._streams.is_stale(threading.get_ident()):
-            return len(text)
-        count = super().write(text)
+        """Write and flush; under its name where the caller is a thread that an earlier cell left behind."""
+        label = self._streams.label() if text.strip() else ""
+        super().write(f"{label}{text}")
         self.flush()
-        return count
+        return len(text)
 
 
 class CellStreams:
@@ -37,14 +38,16 @@ class CellStreams:
 
     def __init__(self) -> None:
         self._nowhere = os.open(os.devnull, os.O_RDWR | os.O_CLOEXEC)
-        self._stale: frozenset[int] = frozenset()
+        self._earlier: WeakSet[threading.Thread] = WeakSet()
         self._libc = ctypes.CDLL(None)
         self._out = CellStream(1, self)
         self._error = CellStream(2, self)
 
-    def is_stale(self, thread: int) -> bool:
-        """Whether a thread was left behind by an earlier cell."""
-        return thread in self._stale
+    def label(self) -> str:
+        """What to put before the words of this thread; nothing where it is the running cell's own."""
+        if not self._earlier or (thread := threading.current_thread()) not in self._earlier:
+            return ""
+        return f"[{thread.name} of an earlier cell] "
 
     @contextmanager
     def over(self, pipe: int) -> Iterator[None]:
@@ -56,7 +59,8 @@ class CellStreams:
         finally:
             self._flush()
             self._point_at(self._nowhere)
-            self._stale = frozenset(t.ident for t in threading.enumerate() if t.ident) - {threading.get_ident()}
+            self._earlier = WeakSet(threading.enumerate())
+            self._earlier.discard(threading.main_thread())
 
     def _point_at(self, descriptor: int) -> None:
         os.dup2(self._nowhere, 0)
@@ -69,6 +73,6 @@ class CellStreams:
 
     def _flush(self) -> None:
         for stream in (self._out, self._error):
-            if not stream.closed:
+            with contextlib.suppress(OSError, ValueError):  # a cell may have closed anything
                 stream.flush()
         self._libc.fflush(None)
