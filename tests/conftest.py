@@ -218,7 +218,7 @@ def service(as_plugin, settings_of, runtime):
         async with AsyncExitStack() as stack:
             fakes = [await stack.enter_async_context(FakeBackend(wire, script=script)) for _ in range(backends)]
             flags.setdefault("backend", tuple(fake.address for fake in fakes))
-            settings = settings_of(plugin=tuple(named), **flags)
+            settings = settings_of(plugin=(*named, *flags.pop("plugin", ())), **flags)
             loaded = load_plugins(settings)
             client = await stack.enter_async_context(BackendClient(backoff=QUICK))
             chooser = RuntimeChooser("fake", allow_unsafe=True, runtimes={"fake": runtime})
