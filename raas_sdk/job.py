@@ -1,7 +1,7 @@
 """One rollout to be done: an instance, how to sample, how much it may use, and where it belongs."""
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Any
 
@@ -59,8 +59,8 @@ class Job:
         row = {name: getattr(self, name) for name in ("job_id", "pool", "group_id", "sample_index", "attempt")}
         row["purpose"] = self.purpose.value
         row["instance"] = self.instance.model_dump()
-        row["sampling"] = asdict(self.sampling)
-        row["limits"] = asdict(self.limits)
+        row["sampling"] = self.sampling.to_wire()
+        row["limits"] = self.limits.to_wire()
         return row
 
     @classmethod

@@ -36,6 +36,10 @@ class Limits:
         """The keys that `overridden` understands, upstream's spelling included."""
         return frozenset(field.name for field in fields(cls)) | frozenset(UPSTREAM_NAMES)
 
+    def to_wire(self) -> dict[str, Any]:
+        """Its fields as plain data."""
+        return {item.name: getattr(self, item.name) for item in fields(self)}
+
     def overridden(self, values: Mapping[str, Any]) -> "Limits":
         """Return limits with `values` put in; raise BadSampling for a value out of range."""
         known = {UPSTREAM_NAMES.get(key, key): value for key, value in values.items() if key in self.names()}

@@ -3,7 +3,7 @@
 import hashlib
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any
 
 from raas_sdk.errors import BadSampling
@@ -59,6 +59,10 @@ class Sampling:
         values = {key: _checked(key, params[key]) for key in own if params.get(key) is not None}
         notes = tuple(f"{key} ignored: {IGNORED[key]}" for key in sorted(params) if key in IGNORED)
         return cls(**values, notes=notes)
+
+    def to_wire(self) -> dict[str, Any]:
+        """Its fields as plain data."""
+        return {item.name: getattr(self, item.name) for item in fields(self)}
 
     def turn_seed(self, *, sample_index: int, attempt: int, turn: int) -> int:
         """The seed of one call, 31 bits: samples, attempts and turns with one `seed` still differ."""

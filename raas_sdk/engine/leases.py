@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import asdict
+from dataclasses import fields
 
 from raas_sdk.backends.target import BackendTarget
 from raas_sdk.engine.messages import LeaseChanged, LeaseGranted, LeaseRelease, LeaseRequest
@@ -66,4 +66,4 @@ class LeaseBroker:
 
 def target_to_wire(target: BackendTarget) -> dict[str, object]:
     """A target as plain data."""
-    return asdict(target)
+    return {item.name: getattr(target, item.name) for item in fields(target)}

@@ -1,7 +1,6 @@
 """Turning a finished attempt into the canonical record."""
 
 from collections.abc import Sequence
-from dataclasses import asdict
 from typing import Any
 
 from raas_sdk.engine.attempt import Attempt
@@ -71,7 +70,7 @@ def _record(
         group_id=job.group_id,
         sample_index=job.sample_index,
         attempt=job.attempt,
-        sampling={**asdict(job.sampling), "limits": asdict(job.limits)},
+        sampling={**job.sampling.to_wire(), "limits": job.limits.to_wire()},
         **more,
     )
 

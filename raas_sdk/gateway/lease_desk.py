@@ -2,11 +2,12 @@
 
 import asyncio
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 
 from raas_sdk.backends.backend import Backend
 from raas_sdk.backends.lease import Lease
 from raas_sdk.backends.pool import BackendPool
+from raas_sdk.engine.leases import target_to_wire
 from raas_sdk.engine.messages import LeaseChanged, LeaseGranted, LeaseRequest, Message
 
 __all__ = ["LeaseDesk"]
@@ -80,7 +81,7 @@ class LeaseDesk:
         for job_id, (lease, told) in tuple(self._held.items()):
             if lease.target != told:
                 self._held[job_id] = (lease, lease.target)
-                self._send(LeaseChanged(job_id, asdict(lease.target)))
+                self._send(LeaseChanged(job_id, target_to_wire(lease.target)))
         for waiting in tuple(self._waiting.values()):
             if self._grant(waiting.request):
                 self._waiting.pop(waiting.request.job_id).timer.cancel()
@@ -95,7 +96,7 @@ class LeaseDesk:
         if lease is None:
             return False
         self._held[request.job_id] = (lease, lease.target)
-        self._send(LeaseGranted(request.job_id, request.attempt, asdict(lease.target)))
+        self._send(LeaseGranted(request.job_id, request.attempt, target_to_wire(lease.target)))
         return True
 
     def _give_up(self, request: LeaseRequest) -> None:
