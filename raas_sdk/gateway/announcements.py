@@ -27,7 +27,8 @@ class Announcements:
 
     def __init__(self, plugins: Plugins, *, queue_size: int = QUEUE_SIZE) -> None:
         self._listeners = {hook: plugins.listeners(hook) for hook in ANNOUNCEMENTS}
-        self._queue: queue.Queue[Announcement | None] = queue.Queue(queue_size)
+        self._queue: queue.SimpleQueue[Announcement | None] = queue.SimpleQueue()
+        self._queue_size = queue_size
         self._ended = threading.Event()
         self.dropped = 0
         self.failed = 0
@@ -40,9 +41,9 @@ class Announcements:
         """Queue an announcement; returns at once."""
         if not self._listeners[hook]:
             return
-        try:
-            self._queue.put_nowait((hook, facts))
-        except queue.Full:
+        if self._queue.qsize() < self._queue_size:
+            self._queue.put((hook, facts))
+        else:
             self.dropped += 1
 
     @asynccontextmanager
@@ -57,12 +58,11 @@ class Announcements:
         try:
             yield
         finally:
-            with suppress(queue.Full):
-                self._queue.put_nowait(None)
+            self._queue.put(None)
             await asyncio.to_thread(speaker.join, FAREWELL_SECONDS)
             self._ended.set()
             self._count_unheard()
-            self._queue.put_nowait(None)
+            self._queue.put(None)
 
     def _speak(self) -> None:
         while not self._ended.is_set() and (announcement := self._queue.get()) is not None:
