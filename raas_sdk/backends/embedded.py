@@ -105,13 +105,14 @@ class EmbeddedModel:
 
 @asynccontextmanager
 async def embedded_model(
-    *, slots: int = 8, context_tokens: int = 2048, threads: int = 2
+    *, slots: int = 8, context_tokens: int = 2048, threads: int = 1
 ) -> AsyncIterator[EmbeddedModel]:
     """Serve the model for the time inside, `slots` requests at once; SettingsInvalid if it cannot be started.
 
     A request has `context_tokens` for prompt and reply together. The server ends with the block, and also when
     this process is killed. Started again after its death, it knows nothing of the requests it lost.
     """
+    # More than one thread helps only on idle cores: the threads wait for each other by spinning.
     path = model_path()
     options = ("--slots", str(slots), "--context-tokens", str(context_tokens), "--threads", str(threads))
     with _reserved_port() as port:

@@ -53,7 +53,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--slots", type=int, default=8, help="requests that are served at the same time")
     parser.add_argument("--context-tokens", type=int, default=2048, help="prompt and reply of one request")
-    parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--threads", type=int, default=1)
     return parser
 
 
