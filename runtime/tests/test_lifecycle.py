@@ -206,6 +206,44 @@ async def test_a_killed_host_process_leaves_no_process(runtime: Local | Bubblewr
         await host.wait()
 
 
+HOST_THAT_STARTS = """
+import asyncio, sys, tempfile
+import raas_runtime
+tempfile.tempdir = sys.argv[2]
+async def main():
+    print("starting", flush=True)
+    async with getattr(raas_runtime, sys.argv[1])().open_workspace(raas_runtime.SandboxSpec(), tools=["ipython"]):
+        await asyncio.sleep(100)
+asyncio.run(main())
+"""
+
+
+def mentioning(text: str) -> list[str]:
+    """The processes of this machine whose command line has a text."""
+    found = []
+    for command in Path("/proc").glob("[0-9]*/cmdline"):
+        with suppress(OSError):
+            if text in command.read_text(errors="replace"):
+                found.append(command.parent.name)
+    return found
+
+
+async def test_a_host_killed_while_it_starts_a_sandbox_leaves_no_process(
+    runtime: Local | Bubblewrap, tmp_path: Path
+) -> None:
+    arguments = [sys.executable, "-c", HOST_THAT_STARTS, type(runtime).__name__, str(tmp_path)]
+    for moment in range(8):
+        host = await asyncio.create_subprocess_exec(*arguments, stdout=asyncio.subprocess.PIPE)
+        assert host.stdout is not None
+        await host.stdout.readline()
+        await asyncio.sleep(0.005 * moment)
+        host.kill()
+        await host.wait()
+    async with asyncio.timeout(SETTLE_SECONDS):
+        while mentioning(str(tmp_path)):
+            await asyncio.sleep(0.05)
+
+
 async def test_many_workspaces_with_random_fates_leave_nothing(runtime: Local | Bubblewrap, scratch: Path) -> None:
     chance = random.Random(7)
     async with runtime.open_workspace(SandboxSpec(), tools=[]):

@@ -84,6 +84,7 @@ class Bubblewrap:
             level=level_of(network=spec.network),
             rlimits={**rlimits(spec.limits), "RLIMIT_NPROC": spec.limits.processes},
             descriptors=handed.descriptors,
+            watched=True,
         )
 
 

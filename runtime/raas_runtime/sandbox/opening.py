@@ -33,7 +33,11 @@ COMPLAINT_CHARS = 4000
 
 @dataclass(frozen=True, slots=True)
 class Launch:
-    """The outer process to start. `rlimits` are set by the action server, under their names in `resource`."""
+    """The outer process to start.
+
+    `rlimits` are set by the action server, under their names in `resource`. `watched`: it cannot look after itself
+    before it has connected.
+    """
 
     argv: tuple[str, ...]
     level: str
@@ -41,6 +45,7 @@ class Launch:
     environment: Mapping[str, str] = field(default_factory=dict)
     folder: str = "/"
     descriptors: tuple[int, ...] = ()
+    watched: bool = False
 
 
 class Launcher(Protocol):
@@ -75,13 +80,14 @@ async def start(launcher: Launcher, spec: SandboxSpec, *, holding: Holding, tool
     with ExitStack() as opened:
         launch = await launcher.launch(spec, folder=holding.folder, opened=opened)
         with Listener(holding.folder) as listener:
-            watch = holding.watch = StartWatch()
-            opened.callback(spawn(launch, holding, watch=watch, complaint=complaint).close)
+            holding.watch = StartWatch() if launch.watched else None
+            opened.callback(spawn(launch, holding, complaint=complaint).close)
             try:
                 connection = await connection_of(listener, holding)
             except (TimeoutError, SandboxDied) as error:
                 raise start_failed(holding, error, complaint=complaint) from error
-            watch.release()
+            if holding.watch is not None:
+                holding.watch.release()
         holding.channel = await Channel.over(connection, owner=holding.name)
         try:
             ready = await holding.channel.request(start_header(spec, launch, tools=tools), patience=START_SECONDS)
@@ -90,10 +96,12 @@ async def start(launcher: Launcher, spec: SandboxSpec, *, holding: Holding, tool
     return SandboxWorkspace(holding, runtime=launcher.name, level=launch.level, tools=started_tools(ready))
 
 
-def spawn(launch: Launch, holding: Holding, *, watch: StartWatch, complaint: Excerpt) -> Drain:
+def spawn(launch: Launch, holding: Holding, *, complaint: Excerpt) -> Drain:
     """Start the outer process; its standard error goes to `complaint` until the drain is closed."""
     read_end, write_end = os.pipe()
     drain = Drain(read_end, complaint.feed)
+    watch = holding.watch
+    place = {"start_new_session": True} if watch is None else {"process_group": watch.group}
     try:
         holding.process = Process(
             launch.argv,
@@ -103,7 +111,7 @@ def spawn(launch: Launch, holding: Holding, *, watch: StartWatch, complaint: Exc
             stdout=subprocess.DEVNULL,
             stderr=write_end,
             pass_fds=launch.descriptors,
-            process_group=watch.group,
+            **place,
         )
     except OSError as error:
         drain.close()

@@ -9,7 +9,7 @@ from raas_runtime.wire.family import Family, children
 
 __all__ = ["watch_memory"]
 
-SCAN_SECONDS = 0.5
+SCAN_SECONDS = 1.0
 PAGE_BYTES = os.sysconf("SC_PAGESIZE")
 
 
