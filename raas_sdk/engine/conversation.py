@@ -10,7 +10,7 @@ from raas_sdk.backends.generation import GenerateRequest, Generation
 from raas_sdk.backends.target import BackendTarget
 from raas_sdk.engine.leases import HeldLease
 from raas_sdk.engine.owned_workspace import SoftEnd
-from raas_sdk.errors import LimitReached, PluginFault
+from raas_sdk.errors import BackendUnreachable, LimitReached, PluginFault
 from raas_sdk.job import Job
 from raas_sdk.json_data import json_copy
 from raas_sdk.limits import Limits
@@ -22,6 +22,8 @@ __all__ = ["LeasedConversation", "LeasedPolicy"]
 
 TurnListener = Callable[[Turn], None]
 
+MOST_MOVES = 3
+"""How often one reply may be asked for at yet another backend."""
 TURN_TOKENS = 2048
 """Tokens of one reply when the job names neither max_output_tokens nor max_model_len."""
 
@@ -78,6 +80,18 @@ class LeasedPolicy:
         """Note the first limit that was reached; return the exception to raise."""
         self.limit_reason = self.limit_reason or reason
         return LimitReached(reason)
+
+    async def generate(self, request: GenerateRequest) -> tuple[BackendTarget, Generation]:
+        """Sample on the leased backend; where it gives no answer, go on at another of the same version."""
+        moves = 0
+        while True:
+            target = self.lease.target
+            try:
+                return target, await self.client.generate(target, request)
+            except BackendUnreachable as fault:
+                moves += 1
+                if moves > MOST_MOVES or not await self.lease.move(str(fault)):
+                    raise
 
     @contextmanager
     def turn_under_way(self) -> Iterator[int]:
@@ -150,8 +164,8 @@ class LeasedConversation:
         try:
             with policy.turn_under_way() as number:
                 request = self._request(number, room=self._render_pending())
-                target, began = policy.lease.target, time.monotonic()
-                reply = await self._generate(target, request)
+                began = time.monotonic()
+                target, reply = await self._generate(request)
                 return self._record(number, reply, target, seconds=time.monotonic() - began, seed=request.seed)
         finally:
             self._sampling = False
@@ -160,15 +174,15 @@ class LeasedConversation:
         if self._sampling:
             raise PluginFault("await sample() before using its conversation again", code="conversation_busy")
 
-    async def _generate(self, target: BackendTarget, request: GenerateRequest) -> Generation:
+    async def _generate(self, request: GenerateRequest) -> tuple[BackendTarget, Generation]:
         policy, began = self._policy, time.monotonic()
         try:
-            reply: Generation = await policy.soft_end.bounded(policy.client.generate(target, request))
+            sampled: tuple[BackendTarget, Generation] = await policy.soft_end.bounded(policy.generate(request))
         except LimitReached as limit:
             raise policy.reach(limit.reason) from limit
         finally:
             policy.model_seconds += time.monotonic() - began
-        return reply
+        return sampled
 
     def _render_pending(self) -> int:
         """Put the messages since the last turn into the ledger; return how many tokens the reply may have.

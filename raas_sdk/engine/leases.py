@@ -1,12 +1,12 @@
 """The engine's side of backend leases: ask the gateway, hold, follow changes, give back."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import fields
 
 from raas_sdk.backends.target import BackendTarget
-from raas_sdk.engine.messages import LeaseChanged, LeaseGranted, LeaseRelease, LeaseRequest
+from raas_sdk.engine.messages import LeaseChanged, LeaseGranted, LeaseMove, LeaseRelease, LeaseRequest
 from raas_sdk.engine.transport import Channel
 from raas_sdk.errors import NoBackend
 from raas_sdk.job import Job
@@ -17,8 +17,15 @@ __all__ = ["HeldLease", "LeaseBroker", "target_to_wire"]
 class HeldLease:
     """Where a job samples now. `target` may change between turns."""
 
-    def __init__(self, target: BackendTarget) -> None:
+    def __init__(self, target: BackendTarget, move: Callable[[str], Awaitable[BackendTarget | None]]) -> None:
         self.target = target
+        self._move = move
+
+    async def move(self, fault: str) -> bool:
+        """Go to another backend of the same version, since this one gives no answer; False if there is none."""
+        target = await self._move(fault)
+        self.target = target or self.target
+        return target is not None
 
 
 class LeaseBroker:
@@ -37,19 +44,30 @@ class LeaseBroker:
     @asynccontextmanager
     async def hold(self, job: Job) -> AsyncIterator[HeldLease]:
         """Hold a lease for the time inside; raise NoBackend if none can be had."""
-        answer: asyncio.Future[LeaseGranted] = asyncio.get_running_loop().create_future()
-        self._asked[job.job_id] = answer
-        self._channel.send(LeaseRequest(job.job_id, job.attempt, job.pool))
         try:
-            granted = await answer
+            granted = await self._ask(LeaseRequest(job.job_id, job.attempt, job.pool))
             if granted.target is None:
                 raise NoBackend(f"no backend for job {job.job_id!r}: {granted.reason}", retryable=False)
-            lease = self._held[job.job_id] = HeldLease(BackendTarget(**granted.target))
+            lease = self._held[job.job_id] = HeldLease(
+                BackendTarget(**granted.target), lambda fault: self._moved(job, fault)
+            )
             yield lease
         finally:
-            self._asked.pop(job.job_id, None)
             self._held.pop(job.job_id, None)
             self._channel.send(LeaseRelease(job.job_id, job.attempt))
+
+    async def _ask(self, message: LeaseRequest | LeaseMove) -> LeaseGranted:
+        answer: asyncio.Future[LeaseGranted] = asyncio.get_running_loop().create_future()
+        self._asked[message.job_id] = answer
+        self._channel.send(message)
+        try:
+            return await answer
+        finally:
+            self._asked.pop(message.job_id, None)
+
+    async def _moved(self, job: Job, fault: str) -> BackendTarget | None:
+        granted = await self._ask(LeaseMove(job.job_id, job.attempt, fault[:1000]))
+        return None if granted.target is None else BackendTarget(**granted.target)
 
     def granted(self, message: LeaseGranted) -> None:
         """Take the gateway's answer to its waiter; one nobody waits for any more was released already."""

@@ -14,6 +14,7 @@ __all__ = [
     "JobResult",
     "LeaseChanged",
     "LeaseGranted",
+    "LeaseMove",
     "LeaseRelease",
     "LeaseRequest",
     "Message",
@@ -109,6 +110,14 @@ class LeaseRequest(msgspec.Struct, frozen=True, tag="lease_request"):
     pool: str
 
 
+class LeaseMove(msgspec.Struct, frozen=True, tag="lease_move"):
+    """Engine → gateway: the job's backend gives no answer (`fault`); another of the same version, please."""
+
+    job_id: str
+    attempt: int
+    fault: str
+
+
 class LeaseRelease(msgspec.Struct, frozen=True, tag="lease_release"):
     """Engine → gateway: this job samples no more."""
 
@@ -154,6 +163,7 @@ Message = (
     | Credit
     | StageChanged
     | LeaseRequest
+    | LeaseMove
     | LeaseRelease
     | TurnFinished
     | JobResult

@@ -11,6 +11,7 @@ from typing import Any
 
 from raas_sdk.backends.client import BackendClient
 from raas_sdk.backends.pool import BackendPool
+from raas_sdk.backends.target import BackendTarget
 from raas_sdk.engine import messages as m
 from raas_sdk.engine.record import bare_result
 from raas_sdk.engine.task_set import TaskSet
@@ -21,6 +22,7 @@ from raas_sdk.gateway.announcements import Announcements
 from raas_sdk.gateway.job_record import JobRecord, JobRecords
 from raas_sdk.gateway.lease_desk import LeaseDesk
 from raas_sdk.gateway.observer import Observer
+from raas_sdk.gateway.revival import Revival
 from raas_sdk.gateway.status import status_of
 from raas_sdk.hooks import Plugins
 from raas_sdk.job import Stage
@@ -41,7 +43,9 @@ class Gateway:
         self.settings = settings
         self.records = JobRecords(settings.keep_results)
         self.backends = BackendPool()
-        self.desk = LeaseDesk(self.backends, channel.send, wait_seconds=settings.lease_wait_seconds)
+        self.desk = LeaseDesk(
+            self.backends, channel.send, wait_seconds=settings.lease_wait_seconds, on_unhealthy=self._look_after
+        )
         self.announcements = Announcements(plugins)
         self.unavailable: dict[str, str] = {}
         self.started = True
@@ -52,6 +56,7 @@ class Gateway:
         self._credit = 0
         self._tasks: TaskSet | None = None
         self._probe_client: BackendClient | None = None
+        self._revival: Revival | None = None
 
     @classmethod
     @asynccontextmanager
@@ -62,6 +67,9 @@ class Gateway:
             gateway._probe_client = await stack.enter_async_context(BackendClient())
             await stack.enter_async_context(gateway.announcements.speaking())
             gateway._tasks = await stack.enter_async_context(TaskSet())
+            gateway._revival = Revival(
+                gateway.backends, gateway._probe_client, gateway._tasks, revived=gateway.desk.refresh
+            )
             stack.callback(gateway.desk.close)
             channel.on_message(gateway._receive)
             try:
@@ -141,6 +149,10 @@ class Gateway:
         """A consistent snapshot."""
         return status_of(self, queued=len(self._queue))
 
+    def _look_after(self, target: BackendTarget) -> None:
+        if self._revival is not None:
+            self._revival.watch(target)
+
     async def _probe(self, backend_id: str, address: str) -> None:
         assert self._probe_client is not None
         try:
@@ -163,6 +175,8 @@ class Gateway:
                 self._turn_finished(message)
             case m.LeaseRequest():
                 self.desk.request(message)
+            case m.LeaseMove():
+                self.desk.move(message)
             case m.LeaseRelease(job_id=job_id):
                 self.desk.release(job_id)
             case m.JobResult():

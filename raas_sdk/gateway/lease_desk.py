@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from raas_sdk.backends.backend import Backend
 from raas_sdk.backends.lease import Lease
 from raas_sdk.backends.pool import BackendPool
+from raas_sdk.backends.target import BackendTarget
 from raas_sdk.engine.leases import target_to_wire
-from raas_sdk.engine.messages import LeaseChanged, LeaseGranted, LeaseRequest, Message
+from raas_sdk.engine.messages import LeaseChanged, LeaseGranted, LeaseMove, LeaseRequest, Message
 
 __all__ = ["LeaseDesk"]
 
@@ -24,9 +25,17 @@ class Waiting:
 class LeaseDesk:
     """Grants at once where a backend is usable, else when one comes, else gives up after `wait_seconds`."""
 
-    def __init__(self, pool: BackendPool, send: Callable[[Message], None], *, wait_seconds: float) -> None:
+    def __init__(
+        self,
+        pool: BackendPool,
+        send: Callable[[Message], None],
+        *,
+        wait_seconds: float,
+        on_unhealthy: Callable[[BackendTarget], None],
+    ) -> None:
         self.pool = pool
         self._send = send
+        self._on_unhealthy = on_unhealthy
         self._wait_seconds = wait_seconds
         self._held: dict[str, tuple[Lease, object]] = {}
         self._waiting: dict[str, Waiting] = {}
@@ -47,6 +56,23 @@ class LeaseDesk:
             loop = asyncio.get_running_loop()
             timer = loop.call_later(self._wait_seconds, self._give_up, message)
             self._waiting[message.job_id] = Waiting(message, timer)
+
+    def move(self, message: LeaseMove) -> None:
+        """Lend a job another backend of the version it samples with, since its own gives no answer."""
+        lease, _ = self._held.get(message.job_id, (None, None))
+        if lease is None:
+            self._refuse(message, "the job holds no lease")
+            return
+        target = lease.target
+        self.pool.mark_unhealthy(lease.backend_id, message.fault)
+        self._on_unhealthy(target)
+        avoid = (lease.backend_id,)
+        other = self.pool.lease(message.job_id, pool=target.pool, version=target.version, avoid=avoid)
+        if other is None:
+            self._refuse(message, f"no other backend of version {target.version!r} in pool {target.pool!r}")
+            return
+        lease.release()
+        self._grant_lease(message, other)
 
     def release(self, job_id: str) -> None:
         """Take a lease back, or forget a request; unknown ids are fine."""
@@ -95,11 +121,18 @@ class LeaseDesk:
         lease = self.pool.lease(request.job_id, pool=request.pool)
         if lease is None:
             return False
+        self._grant_lease(request, lease)
+        return True
+
+    def _grant_lease(self, request: LeaseRequest | LeaseMove, lease: Lease) -> None:
         self._held[request.job_id] = (lease, lease.target)
         self._send(LeaseGranted(request.job_id, request.attempt, target_to_wire(lease.target)))
-        return True
+
+    def _refuse(self, request: LeaseRequest | LeaseMove, reason: str) -> None:
+        self._send(LeaseGranted(request.job_id, request.attempt, None, reason))
 
     def _give_up(self, request: LeaseRequest) -> None:
         self._waiting.pop(request.job_id, None)
-        reason = f"none came to pool {request.pool!r} within {self._wait_seconds:g} s; POST /add_llm_server"
-        self._send(LeaseGranted(request.job_id, request.attempt, None, reason))
+        self._refuse(
+            request, f"none came to pool {request.pool!r} within {self._wait_seconds:g} s; POST /add_llm_server"
+        )

@@ -113,6 +113,10 @@ class FakeBackend:
         runner, self._runner = self._runner, None
         if server is not None and runner is not None:
             server.close()
+            for connection in () if runner.server is None else runner.server.connections:
+                if connection.transport is not None:
+                    connection.transport.abort()
+            await asyncio.sleep(0)  # handlers notice that their client is gone
             await runner.cleanup()
 
     async def wait_requests(self, count: int) -> None:
