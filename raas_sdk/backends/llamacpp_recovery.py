@@ -4,19 +4,22 @@ The server reports no probability for a token after which the reply ends inside 
 report the whole distribution for the first token of another call. So the same prefix is sent once more, the
 call is made to sample a plain letter (a logit bias does not touch the "raw" logprobs), and the value of the
 token that was really sampled is read off that distribution.
+
+A wide distribution is normalised in another order of additions than the single value of an ordinary answer,
+which shifts all of it by up to 1e-4. The letter's value, asked for both ways, gives the shift; what remains is
+the rounding of float32.
 """
 
 import math
 from array import array
 from collections.abc import Sequence
-from typing import Any
 
 import aiohttp
 
 from raas_sdk.backends.exchange import PassingFault, good_object, post
 from raas_sdk.backends.generation import GenerateRequest
 from raas_sdk.backends.logprobs import checked_ids, checked_value
-from raas_sdk.errors import BackendFault, LimitReached
+from raas_sdk.errors import BackendContract, BackendFault, LimitReached
 
 __all__ = ["MOST_RECOVERED", "recover_logprobs"]
 
@@ -64,27 +67,33 @@ async def _plain_letter(session: aiohttp.ClientSession, address: str) -> int:
 async def _logprob(
     session: aiohttp.ClientSession, address: str, before: list[int], token: int, *, letter: int
 ) -> float:
+    exact = await _distribution(session, address, before, width=1, letter=letter)
     for width in WIDTHS:
-        body = {
-            "prompt": before,
-            "n_predict": 1,
-            "temperature": 0.0,
-            "samplers": ["temperature"],
-            "logit_bias": [[letter, FORCED]],
-            "n_probs": width,
-            "cache_prompt": True,
-            "response_fields": ["completion_probabilities"],
-        }
-        answer = good_object(await post(session, f"{address}/completion", body))
-        value = _value_of(token, answer.get("completion_probabilities"))
-        if value is not None:
-            return checked_value(value, where=f"the logprob of token {token}")
-    return checked_value(None, where=f"the whole distribution after {len(before)} tokens, without {token},")
+        wide = await _distribution(session, address, before, width=width, letter=letter)
+        if token in wide:
+            return checked_value(wide[token] - (wide[letter] - exact[letter]), where=f"the logprob of {token}")
+    raise BackendContract(f"token {token} is missing in the whole distribution after {len(before)} tokens")
 
 
-def _value_of(token: int, entries: Any) -> Any:
+async def _distribution(
+    session: aiohttp.ClientSession, address: str, before: list[int], *, width: int, letter: int
+) -> dict[int, float]:
+    body = {
+        "prompt": before,
+        "n_predict": 1,
+        "temperature": 0.0,
+        "samplers": ["temperature"],
+        "logit_bias": [[letter, FORCED]],
+        "n_probs": width,
+        "cache_prompt": True,
+        "response_fields": ["completion_probabilities"],
+    }
+    answer = good_object(await post(session, f"{address}/completion", body))
     try:
-        candidates = [entries[0], *entries[0]["top_logprobs"]]
-        return next((found["logprob"] for found in candidates if found["id"] == token), None)
-    except (TypeError, KeyError, IndexError):
-        return None
+        first = answer["completion_probabilities"][0]
+        found = {int(entry["id"]): float(entry["logprob"]) for entry in (*first["top_logprobs"], first)}
+    except (TypeError, KeyError, IndexError, ValueError) as error:
+        raise BackendContract(f"the distribution after {len(before)} tokens cannot be read: {error!r}") from error
+    if letter not in found:
+        raise BackendContract(f"token {letter} was forced, but {first['id']!r} was sampled")
+    return found

@@ -7,6 +7,8 @@ from raas_sdk.testing.fake_wires import Asked, FakeCall, asked_in, entries
 
 __all__ = ["FakeLlamacpp"]
 
+SHIFT = 1 / 1024
+"""A wide distribution is normalised a little differently from a single value, as there."""
 UNLIKELY = -2.0
 """Below this a token is told only to those who ask for the whole vocabulary."""
 
@@ -51,10 +53,12 @@ class FakeLlamacpp:
             return {"tokens": list(str(body["content"]).encode())}
         if path != self.route or "logit_bias" not in body:
             return None
+        width, letter = body["n_probs"], body["logit_bias"][0][0]
+        shift = SHIFT if width > 1 else 0.0
         token, value = self._left_out.get(tuple(body["prompt"]), (0, 0.0))
-        told = value > UNLIKELY or body["n_probs"] > 1000
-        top = [{"id": token, "logprob": value}] if told else []
-        forced = {"id": body["logit_bias"][0][0], "logprob": -12.0, "top_logprobs": top}
+        told = width > 1000 or (width > 1 and value > UNLIKELY)
+        top = [{"id": token, "logprob": value + shift}] if told else []
+        forced = {"id": letter, "logprob": shift - 12.0, "top_logprobs": top}
         return _chosen({"completion_probabilities": [forced]}, body)
 
     def _leave_out(self, call: FakeCall, given: Sequence[Any]) -> None:

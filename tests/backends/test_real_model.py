@@ -16,8 +16,8 @@ from raas_sdk.backends.llamacpp_recovery import recover_logprobs
 from raas_sdk.backends.target import BackendTarget
 from raas_sdk.errors import LimitReached, SettingsInvalid
 
-KERNEL_NOISE = 0.01
-"""llama.cpp computes a token in another batch shape with other rounding; measured at most 2e-4 here."""
+ROUNDING = 1e-5
+"""A few units in the last place of a float32 logprob."""
 
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -58,7 +58,7 @@ async def test_every_sampled_token_of_a_real_model_gets_its_own_logprob(
     target = BackendTarget(model.address)
     async with aiohttp.ClientSession() as session:
         ids = await prompt_ids(session, model, "Write a line in Chinese with many emoji.")
-        requests = [GenerateRequest(ids, 20, seed=seed) for seed in range(3)]
+        requests = [GenerateRequest(ids, 16, seed=seed) for seed in range(2)]
         replies = await asyncio.gather(*(client.generate(target, request) for request in requests))
         healed = [reply for reply in replies if reply.note is not None]
         assert healed, "none of these replies holds a token inside a UTF-8 character"
@@ -67,7 +67,7 @@ async def test_every_sampled_token_of_a_real_model_gets_its_own_logprob(
             assert all(math.isfinite(value) and value <= 0 for value in reply.logprobs)
             again = array("f", [*reply.logprobs[:-2], math.nan, math.nan])
             await recover_logprobs(session, model.address, request=request, token_ids=reply.token_ids, logprobs=again)
-            assert again.tolist() == pytest.approx(reply.logprobs.tolist(), abs=KERNEL_NOISE)
+            assert again.tolist() == pytest.approx(reply.logprobs.tolist(), abs=ROUNDING)
 
 
 async def test_a_cancelled_call_frees_the_slot_of_a_real_server(model: EmbeddedModel, client: BackendClient) -> None:
