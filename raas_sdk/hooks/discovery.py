@@ -13,7 +13,7 @@ from typing import Any
 from raas_sdk.errors import PluginRefused
 from raas_sdk.settings import Settings
 
-__all__ = ["Candidate", "find_candidates"]
+__all__ = ["PATH_PREFIX", "Candidate", "find_candidates"]
 
 GROUP = "raas"
 PATH_PREFIX = "raas_plugin_"

@@ -27,8 +27,8 @@ async def test_a_stage_that_never_returns_is_stopped_as_a_timeout(service, task,
 
 @pytest.mark.parametrize("stage", ["init", "run", "eval"])
 async def test_the_total_ends_whatever_stage_it_is_in(service, task, stage):
-    async with service(task(**{stage: forever})) as s:
-        result = await s.result(limits={"total_seconds": 0.02})
+    async with service(task(**{"run": _nothing, stage: forever})) as s:
+        result = await s.result(limits={"total_seconds": 0.2})
         assert (result.outcome, result.failure.stage) == ("timeout", stage)
 
 
@@ -63,7 +63,7 @@ async def test_at_the_soft_end_sample_raises_and_what_is_handed_in_is_graded(ser
         return Reward(float(trajectory.submission == "what I have"))
 
     async with service(task(run=run, eval=evaluate)) as s:
-        result = await s.result(limits={**SOFT, "max_turns": 10_000})
+        result = await s.result(limits={**SOFT, "run_seconds": 0.3, "max_turns": 10_000})
         assert seen == ["time"]
         assert (result.outcome, result.reward, result.failure) == ("model_limit", 1.0, None)
         assert result.trajectory.stop_reason == "limit_time" and result.trainable
@@ -254,6 +254,10 @@ async def test_a_backend_that_never_answers_costs_a_job_no_more_than_its_budget(
         s.backends[0].faults = Faults(always="hang")
         result = await s.result(limits={"run_seconds": 0.05, "collect_seconds": 0.05})
         assert result.outcome == "model_limit" and result.reward is None
+
+
+async def _nothing(self):
+    return None
 
 
 async def _ready():

@@ -1,4 +1,4 @@
-"""Starting and stopping plugins: each for itself, bounded, contained."""
+"""raas_startup and raas_shutdown: each plugin for itself, bounded, contained."""
 
 import asyncio
 
