@@ -170,6 +170,17 @@ async def test_a_cancelled_call_interrupts_its_cell_and_keeps_the_session(worksp
     assert (await workspace.call(TOOL, {"code": "kept"}, timeout=15)).text == "7"
 
 
+async def test_a_cell_cancelled_before_it_runs_is_interrupted_too(workspace: SandboxWorkspace) -> None:
+    await workspace.call(TOOL, {"code": "kept = 7"}, timeout=15)
+    for moment in range(10):
+        running = asyncio.create_task(workspace.call(TOOL, {"code": "while True: pass"}, timeout=100))
+        await asyncio.sleep(0.0003 * moment)
+        running.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await running
+        assert (await workspace.call(TOOL, {"code": "kept"}, timeout=15)).text == "7"
+
+
 async def test_an_error_in_the_block_leaves_nothing(runtime: Local | Bubblewrap, scratch: Path) -> None:
     with pytest.raises(ZeroDivisionError):
         async with runtime.open_workspace(SandboxSpec(), tools=["ipython"]) as workspace:

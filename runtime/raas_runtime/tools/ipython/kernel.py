@@ -35,6 +35,7 @@ class Kernel:
         self._connection = connection
         self._connection.settimeout(0)
         self._zygote = zygote
+        self._interrupted = False
         self._pidfd = os.pidfd_open(pid)
         loop = asyncio.get_running_loop()
         self.death: asyncio.Future[None] = loop.create_future()
@@ -43,8 +44,9 @@ class Kernel:
     async def send(self, code: str, pipe: int) -> None:
         """Hand over a cell and the write end for its output."""
         loop = asyncio.get_running_loop()
+        header, self._interrupted = {"after_interrupt": self._interrupted}, False
         socket.send_fds(self._connection, [b"c"], [pipe])
-        await loop.sock_sendall(self._connection, encode({}, code.encode("utf-8", "surrogatepass")))
+        await loop.sock_sendall(self._connection, encode(header, code.encode("utf-8", "surrogatepass")))
 
     async def receive(self) -> Answer:
         """The running cell's answer; EOFError, OSError or ValueError where the kernel no longer speaks."""
@@ -53,6 +55,7 @@ class Kernel:
 
     def interrupt(self) -> None:
         """SIGINT to the kernel and to what its cell started, as a terminal's ^C."""
+        self._interrupted = True
         self._signal(signal.SIGINT)
 
     def kill(self) -> None:

@@ -1,68 +1,54 @@
 """A kernel: one fork of the zygote that runs cells, one at a time, until its socket ends."""
 
 import os
-import signal
 import socket
 import sys
-from types import FrameType
 from typing import Any
 
 from raas_runtime.tools.excerpt import shorten
+from raas_runtime.tools.ipython.interrupt import Interrupt
 from raas_runtime.tools.ipython.shell import QuietShell
 from raas_runtime.tools.ipython.stream import CellStreams
 from raas_runtime.wire.descriptors import NO_DESCRIPTOR, receive_descriptor
-from raas_runtime.wire.frames import encode, receive_frame
+from raas_runtime.wire.frames import Frame, encode, receive_frame
 
 __all__ = ["serve_cells"]
 
 
-class Interrupt:
-    """SIGINT raises KeyboardInterrupt while user code runs and does nothing at any other time."""
-
-    def __enter__(self) -> None:
-        signal.signal(signal.SIGINT, signal.default_int_handler)
-
-    def __exit__(self, *_: object) -> None:
-        signal.signal(signal.SIGINT, pass_by)
-
-
-def pass_by(number: int, frame: FrameType | None) -> None:
-    """Take a signal and do nothing; unlike SIG_IGN, children do not inherit it."""
-
-
-def serve_cells(connection: socket.socket, shell: QuietShell, *, output_chars: int) -> None:
+def serve_cells(connection: socket.socket, *, shell: QuietShell, interrupt: Interrupt, output_chars: int) -> None:
     """Answer every cell frame with its status and the text of its last value; return at the end of the socket."""
     reseed()
-    owner, streams, interrupt = os.getpid(), CellStreams(), Interrupt()
-    with interrupt:
-        pass
+    owner, streams = os.getpid(), CellStreams()
     sys.path.insert(0, "")
     while True:
         try:
             _, pipe = receive_descriptor(connection, 1)
             if pipe == NO_DESCRIPTOR:
                 return
-            code = receive_frame(connection).body.decode("utf-8", "surrogatepass")
+            frame = receive_frame(connection)
         except (EOFError, ConnectionError):
             return
         with streams.over(pipe):
-            answer = run_cell(shell, code, interrupt=interrupt, output_chars=output_chars)
+            answer = run_cell(shell, frame, interrupt=interrupt, output_chars=output_chars)
         if os.getpid() != owner:
             os._exit(0)  # a cell forked and its child came back here: the answer is the parent's to give
         connection.sendall(answer)
 
 
-def run_cell(shell: QuietShell, code: str, *, interrupt: Interrupt, output_chars: int) -> bytes:
+def run_cell(shell: QuietShell, frame: Frame, *, interrupt: Interrupt, output_chars: int) -> bytes:
     """Run it and encode the answer, whatever it did to IPython or the builtins."""
     status = "error"
     try:
-        with interrupt:
-            status = outcome(shell.run_cell(code, store_history=True))
+        interrupt.arm(forget_early=frame.header["after_interrupt"])
+        code = frame.body.decode("utf-8", "surrogatepass")
+        status = outcome(shell.run_cell(code, store_history=True))
         shell.exit_now = False
     except KeyboardInterrupt:
         status = "interrupted"
     except Exception as error:  # noqa: BLE001  a cell can break IPython itself
         sys.stderr.write(f"{type(error).__name__}: {error}\n")
+    finally:
+        interrupt.disarm()
     value = shell.displayhook.take()
     header = {"status": status, "value": value is not None, "cut": value is not None and len(value) > output_chars}
     return encode(header, shorten(value or "", output_chars).encode("utf-8", "backslashreplace"))

@@ -13,9 +13,11 @@ import signal
 import socket
 import sys
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
+from raas_runtime.tools.ipython.interrupt import Interrupt
 from raas_runtime.wire.descriptors import receive_descriptor
 from raas_runtime.wire.family import die_with_parent, hide, show
 
@@ -28,7 +30,7 @@ def main(control_fd: int, library: str, *, output_chars: int, preload: Sequence[
     """Get ready, say so, then serve until the action server is gone. Never returns."""
     die_with_parent(signal.SIGKILL)
     hide()
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    interrupt = Interrupt()
     control = socket.socket(fileno=control_fd)
     try:
         shell = prepare(preload)
@@ -37,8 +39,10 @@ def main(control_fd: int, library: str, *, output_chars: int, preload: Sequence[
         os._exit(1)
     if library in sys.path:
         sys.path.remove(library)
+    from raas_runtime.tools.ipython.worker import serve_cells
+
     answer(control, {"ready": True})
-    serve_forks(control, shell, output_chars=output_chars)
+    serve_forks(control, partial(serve_cells, shell=shell, interrupt=interrupt, output_chars=output_chars))
     os._exit(0)
 
 
@@ -62,7 +66,7 @@ def prepare(preload: Sequence[str]) -> Any:
     return shell
 
 
-def serve_forks(control: socket.socket, shell: Any, *, output_chars: int) -> None:
+def serve_forks(control: socket.socket, serve: Callable[[socket.socket], None]) -> None:
     """Fork and reap as asked, until the other end is closed."""
     while True:
         request, descriptor = receive_descriptor(control, REQUEST_BYTES)
@@ -70,16 +74,14 @@ def serve_forks(control: socket.socket, shell: Any, *, output_chars: int) -> Non
             return
         message = json.loads(request)
         if message["op"] == "fork":
-            answer(control, {"pid": fork_kernel(control, descriptor, shell=shell, output_chars=output_chars)})
+            answer(control, {"pid": fork_kernel(control, descriptor, serve=serve)})
         else:
             _, status = os.waitpid(message["pid"], 0)
             answer(control, {"status": os.waitstatus_to_exitcode(status)})
 
 
-def fork_kernel(control: socket.socket, descriptor: int, *, shell: Any, output_chars: int) -> int:
+def fork_kernel(control: socket.socket, descriptor: int, *, serve: Callable[[socket.socket], None]) -> int:
     """The pid of a new kernel that serves cells on `descriptor`."""
-    from raas_runtime.tools.ipython.worker import serve_cells
-
     pid = os.fork()
     if pid:
         os.close(descriptor)
@@ -88,7 +90,7 @@ def fork_kernel(control: socket.socket, descriptor: int, *, shell: Any, output_c
     os.setsid()
     die_with_parent(signal.SIGKILL)
     show()
-    serve_cells(socket.socket(fileno=descriptor), shell, output_chars=output_chars)
+    serve(socket.socket(fileno=descriptor))
     os._exit(0)
 
 
