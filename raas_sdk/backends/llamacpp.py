@@ -2,7 +2,9 @@
 
 Left to its defaults it cuts the distribution (top_k 40, top_p .95, min_p .05), so the samplers are named: the
 temperature and what the request asks for, nothing else. Logprobs are "raw", whatever the samplers do. It ends
-a reply at the model's own end tokens; it has no stops by id, and a stop by string would drop tokens.
+a reply at the model's own end tokens; it has no stops by id, and a stop by string would drop tokens. Answers
+are not streamed, since a stream loses the ids of tokens inside a UTF-8 character. The build in xllamacpp does
+not notice a client that leaves such a call, so a cancelled one occupies its slot up to max_tokens.
 """
 
 from typing import Any

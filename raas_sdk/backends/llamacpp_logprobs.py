@@ -17,7 +17,7 @@ __all__ = ["aligned_logprobs"]
 
 def aligned_logprobs(entries: Any, token_ids: Sequence[int]) -> "array[float]":
     """One value per token, NaN where none is certain; raise BackendContract for values that fit no token."""
-    given = _checked_entries(entries, token_ids)
+    given = _checked_entries(entries)
     if [token for token, _ in given] == list(token_ids):
         return array("f", [value for _, value in given])
     places = _certain_places([token for token, _ in given], token_ids)
@@ -28,8 +28,8 @@ def aligned_logprobs(entries: Any, token_ids: Sequence[int]) -> "array[float]":
     return out
 
 
-def _checked_entries(entries: Any, token_ids: Sequence[int]) -> list[tuple[int, float]]:
-    if entries is None and not token_ids:
+def _checked_entries(entries: Any) -> list[tuple[int, float]]:
+    if entries is None:  # the field is absent when every entry is
         return []
     if not isinstance(entries, list) or not all(isinstance(entry, Mapping) for entry in entries):
         raise BackendContract(f"'completion_probabilities' must be a list of objects, got {entries!r:.200}")

@@ -13,6 +13,7 @@ the rounding of float32.
 import math
 from array import array
 from collections.abc import Sequence
+from typing import Any
 
 import aiohttp
 
@@ -28,6 +29,7 @@ MOST_RECOVERED = 256
 WIDTHS = (256, 1_000_000)
 """Candidates asked for: the likely ones first, then the whole vocabulary."""
 FORCED = 1000.0
+TRIES = 3
 
 
 async def recover_logprobs(
@@ -60,8 +62,11 @@ async def recover_logprobs(
 
 
 async def _plain_letter(session: aiohttp.ClientSession, address: str) -> int:
-    answer = good_object(await post(session, f"{address}/tokenize", {"content": "a", "add_special": False}))
-    return checked_ids(answer.get("tokens"), field="tokens")[0]
+    answer = await _answer(session, f"{address}/tokenize", {"content": "a", "add_special": False})
+    letter = checked_ids(answer.get("tokens"), field="tokens")
+    if not letter:
+        raise BackendContract("the server has no token for the letter 'a'")
+    return letter[0]
 
 
 async def _logprob(
@@ -88,7 +93,7 @@ async def _distribution(
         "cache_prompt": True,
         "response_fields": ["completion_probabilities"],
     }
-    answer = good_object(await post(session, f"{address}/completion", body))
+    answer = await _answer(session, f"{address}/completion", body)
     try:
         first = answer["completion_probabilities"][0]
         found = {int(entry["id"]): float(entry["logprob"]) for entry in (*first["top_logprobs"], first)}
@@ -97,3 +102,13 @@ async def _distribution(
     if letter not in found:
         raise BackendContract(f"token {letter} was forced, but {first['id']!r} was sampled")
     return found
+
+
+async def _answer(session: aiohttp.ClientSession, url: str, body: dict[str, Any]) -> dict[str, Any]:
+    """Ask at once again when the connection fails: the reply at stake is sampled already."""
+    for _ in range(TRIES - 1):
+        try:
+            return good_object(await post(session, url, body))
+        except PassingFault:
+            continue
+    return good_object(await post(session, url, body))

@@ -39,6 +39,8 @@ class FakeLlamacpp:
             "tokens_predicted": len(call.response_ids),
             "truncated": False,
         }
+        if not body["completion_probabilities"]:
+            del body["completion_probabilities"]
         return _chosen(body, call.params)
 
     def too_long(self, asked: Asked, context: int) -> dict[str, Any]:

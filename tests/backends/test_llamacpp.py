@@ -54,7 +54,7 @@ def test_a_candidate_list_gives_the_sampled_ids_value() -> None:
 
 
 @pytest.mark.parametrize(
-    "given", [None, {}, ["x"], [{"logprob": -1.0}], entries((9, -1.0)), entries((6, -1.0), (5, -1.0)),
+    "given", [{}, ["x"], [{"logprob": -1.0}], entries((9, -1.0)), entries((6, -1.0), (5, -1.0)),
               entries((5, -1.0), (6, -1.0), (7, -1.0)), entries((5, 0.5))]
 )  # fmt: skip
 def test_logprobs_that_fit_no_tokens_are_a_broken_contract(given: object) -> None:
@@ -74,6 +74,15 @@ async def test_a_logprob_that_was_left_out_is_asked_for_again_exactly(client: Ba
         assert whole.note is None
 
 
+async def test_a_connection_lost_while_asking_again_costs_no_logprob(client: BackendClient) -> None:
+    async with FakeBackend("llamacpp", script=[[20, 21, 22]]) as backend:
+        backend.faults.fail_next(1, "gap")
+        backend.faults.fail_next(2, "cut")
+        healed = await client.generate(BackendTarget(backend.address, "llamacpp"), GenerateRequest([1], 8))
+    assert all(math.isfinite(value) for value in healed.logprobs)
+    assert healed.tries == 1
+
+
 async def test_a_reply_without_any_logprob_is_healed_backwards(client: BackendClient) -> None:
     async with FakeBackend("llamacpp", script=[[20, 20, 20, 20]]) as backend:
         backend.faults.fail_next(1, "no_logprobs")
@@ -85,7 +94,7 @@ async def test_a_reply_without_any_logprob_is_healed_backwards(client: BackendCl
 async def test_a_logprob_that_cannot_be_had_stays_nan_and_is_told(client: BackendClient) -> None:
     async with FakeBackend("llamacpp", script=[[20, 21, 22]]) as backend:
         backend.faults.fail_next(1, "gap")
-        backend.faults.fail_next(1, status=503)
+        backend.faults.fail_next(3, "cut")
         generation = await client.generate(BackendTarget(backend.address, "llamacpp"), GenerateRequest([1], 8))
     assert [math.isnan(value) for value in generation.logprobs] == [False, True, False]
     assert generation.note is not None and "no certain logprob for 1 of 3 tokens" in generation.note

@@ -47,11 +47,6 @@ async def prompt_ids(session: aiohttp.ClientSession, model: EmbeddedModel, text:
         return tokens
 
 
-async def busy_slots(session: aiohttp.ClientSession, model: EmbeddedModel) -> int:
-    async with session.get(f"{model.address}/slots") as response:
-        return sum(slot["is_processing"] for slot in await response.json())
-
-
 async def test_every_sampled_token_of_a_real_model_gets_its_own_logprob(
     model: EmbeddedModel, client: BackendClient
 ) -> None:
@@ -68,20 +63,6 @@ async def test_every_sampled_token_of_a_real_model_gets_its_own_logprob(
             again = array("f", [*reply.logprobs[:-2], math.nan, math.nan])
             await recover_logprobs(session, model.address, request=request, token_ids=reply.token_ids, logprobs=again)
             assert again.tolist() == pytest.approx(reply.logprobs.tolist(), abs=ROUNDING)
-
-
-async def test_a_cancelled_call_frees_the_slot_of_a_real_server(model: EmbeddedModel, client: BackendClient) -> None:
-    async with aiohttp.ClientSession() as session:
-        ids = await prompt_ids(session, model, "Count to one thousand.")
-        request = GenerateRequest(ids, 480, seed=1)
-        sampling = asyncio.create_task(client.generate(BackendTarget(model.address), request))
-        while not await busy_slots(session, model):
-            await asyncio.sleep(0.01)
-        sampling.cancel()
-        with pytest.raises(asyncio.CancelledError):
-            await sampling
-        while await busy_slots(session, model):
-            await asyncio.sleep(0.01)
 
 
 async def test_a_prompt_longer_than_a_real_servers_context_is_a_limit(
