@@ -32,6 +32,7 @@ class Runner:
         self._clock = JobClock(job.limits)
         self._failures: list[Failure] = []
         self._route = services.plugins.route(job.data_source)
+        job.instance.digest  # noqa: B018 - kept from now on, whatever a plugin does to the payload
         self.attempt = Attempt(job, services, self._clock)
 
     async def run(self) -> Result:

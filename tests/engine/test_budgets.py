@@ -78,7 +78,7 @@ async def test_the_soft_end_interrupts_a_reply_that_is_being_sampled(service, ta
 
     async with service(task(run=run)) as s:
         s.backends[0].faults.always = "hang"
-        result = await s.result(limits=SOFT)
+        result = await s.result(limits={**SOFT, "run_seconds": 0.5})
         assert (result.outcome, result.reward) == ("model_limit", 1.0)
         assert result.mask_reason == "no_sampled_tokens"
         await s.backends[0].wait_disconnects(1)
@@ -210,14 +210,14 @@ async def test_what_a_plugin_leaves_running_ends_with_its_stage(service, task, r
             except Exception as error:
                 left.append(error.code)
 
-    tasks = []
+    tasks, fakes = [], []
 
     async def init(self, host):
         return await host.open_workspace()
 
     async def run(self, policy, workspace, host):
         tasks.append(asyncio.create_task(policy.conversation(CHAT).sample()))
-        await asyncio.sleep(0.02)
+        await fakes[0].wait_requests(1)
         self.rest = policy, workspace, host
         return 1
 
@@ -226,6 +226,7 @@ async def test_what_a_plugin_leaves_running_ends_with_its_stage(service, task, r
         return Reward(1.0)
 
     async with service(task(init=init, run=run, eval=evaluate)) as s:
+        fakes.extend(s.backends)
         s.backends[0].faults.always = "hang"
         result = await s.result()
         assert result.outcome == "scored" and left == ["stage_over"] * 3

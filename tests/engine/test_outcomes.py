@@ -312,3 +312,13 @@ async def test_one_bad_job_of_a_hundred_leaves_ninety_nine(service, task):
         results = [await job.done for job in jobs]
         bad = [result for result in results if result.outcome != "scored"]
         assert len(bad) == 1 and "only mine" in bad[0].failure.traceback
+
+
+async def test_a_plugin_that_changes_its_instance_does_not_change_what_was_accepted(service, task):
+    async def run(self, job):
+        job.instance.payload["prompt"] = "another"
+
+    async with service(task(run=run)) as s:
+        job = s.submit(instance={"prompt": "mine"})
+        assert (await job.done).instance_digest == job.job.instance.digest
+        assert job.job.instance.payload["prompt"] == "mine"
