@@ -75,6 +75,13 @@ async def test_close_leaves_nothing_and_may_be_repeated(runtime: Local | Bubblew
             await workspace.call(TOOL, {"code": "1"}, timeout=5)
 
 
+async def test_locked_folders_of_a_sandbox_are_removed_too(runtime: Local | Bubblewrap, scratch: Path) -> None:
+    async with runtime.open_workspace(SandboxSpec(), tools=[]) as workspace:
+        lock = "mkdir -p a/b && : > a/b/c && ln -s / a/root && chmod 000 a/b a"
+        assert (await workspace.exec(["sh", "-c", lock], timeout=10)).exit_code == 0
+    assert list(scratch.iterdir()) == []
+
+
 async def test_a_killed_sandbox_fails_the_running_call_and_all_later_ones(
     runtime: Local | Bubblewrap, scratch: Path
 ) -> None:
@@ -205,7 +212,7 @@ asyncio.run(main())
 """
 
 
-async def test_a_killed_host_process_leaves_no_process(runtime: Local | Bubblewrap, tmp_path: Path) -> None:
+async def test_a_killed_host_process_leaves_nothing(runtime: Local | Bubblewrap, tmp_path: Path) -> None:
     host = await asyncio.create_subprocess_exec(
         sys.executable, "-c", HOST, type(runtime).__name__, str(tmp_path), DAEMON, stdout=asyncio.subprocess.PIPE
     )
@@ -215,6 +222,7 @@ async def test_a_killed_host_process_leaves_no_process(runtime: Local | Bubblewr
         assert len(pids) >= 6
         host.kill()
         await host.wait()
+    assert list(tmp_path.iterdir()) == []
 
 
 HOST_THAT_STARTS = """

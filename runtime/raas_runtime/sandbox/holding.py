@@ -1,15 +1,12 @@
 """What a sandbox holds on the host - a folder, a process, a connection - given back together, whatever happens."""
 
 import asyncio
-import contextlib
-import os
 import secrets
-import shutil
-import stat
 import tempfile
 from pathlib import Path
 
 from raas_runtime.process import Process
+from raas_runtime.removal import remove_tree
 from raas_runtime.sandbox.start_watch import StartWatch
 from raas_runtime.uncut import to_its_end
 from raas_runtime.wire.channel import Channel
@@ -35,6 +32,10 @@ class Holding:
         """Whether giving back has begun."""
         return self._giving_back is not None
 
+    def remove_folder(self) -> None:
+        """Remove the private folder with whatever is in it; nothing where it is gone."""
+        remove_tree(self.folder)
+
     async def give_back(self) -> None:
         """End the sandbox, wait until it is gone, remove its folder. A cancel waits for that, then goes on."""
         if self._giving_back is None:
@@ -44,7 +45,7 @@ class Holding:
     async def _give_back(self) -> None:
         try:
             await self._end()
-            await asyncio.to_thread(remove_tree, self.folder)
+            await asyncio.to_thread(self.remove_folder)
         finally:
             self._drop()
 
@@ -90,19 +91,4 @@ class Holding:
             self.watch.close()
         if self.channel is not None:
             self.channel.close()
-        remove_tree(self.folder)
-
-
-def remove_tree(folder: Path) -> None:
-    """Remove a folder with whatever is in it, also what its owner has locked."""
-    shutil.rmtree(folder, onerror=unlock_and_retry)
-
-
-def unlock_and_retry(act: object, path: str, error: object) -> None:
-    """Open up the folder of an entry that could not be removed, and try that entry once more."""
-    for locked in (os.path.dirname(path), path):
-        with contextlib.suppress(OSError):
-            if not os.path.islink(locked):
-                os.chmod(locked, stat.S_IRWXU)
-    with contextlib.suppress(OSError):
-        shutil.rmtree(path) if os.path.isdir(path) and not os.path.islink(path) else os.unlink(path)
+        self.remove_folder()

@@ -64,4 +64,5 @@ class Local:
             rlimits=rlimits(spec.limits),
             environment={**clean_environment(python, home=str(workspace), scratch=str(scratch)), **spec.environment},
             folder=str(workspace),
+            keeps_folder=True,
         )

@@ -36,7 +36,7 @@ class Launch:
     """The outer process to start.
 
     `rlimits` are set by the action server, under their names in `resource`. `watched`: it cannot look after itself
-    before it has connected.
+    before it has connected. `keeps_folder`: it works in its private folder, and removes it where the host is gone.
     """
 
     argv: tuple[str, ...]
@@ -46,6 +46,7 @@ class Launch:
     folder: str = "/"
     descriptors: tuple[int, ...] = ()
     watched: bool = False
+    keeps_folder: bool = False
 
 
 class Launcher(Protocol):
@@ -88,6 +89,8 @@ async def start(launcher: Launcher, spec: SandboxSpec, *, holding: Holding, tool
                 raise start_failed(holding, error, complaint=complaint) from error
             if holding.watch is not None:
                 holding.watch.release()
+        if not launch.keeps_folder:
+            holding.remove_folder()  # so that not even a killed host leaves it
         holding.channel = await Channel.over(connection, owner=holding.name)
         try:
             ready = await holding.channel.request(start_header(spec, launch, tools=tools), patience=START_SECONDS)
