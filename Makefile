@@ -21,7 +21,7 @@ test: venv
 check: venv
 	$(PYTHON_IN) -m ruff format --check .
 	$(PYTHON_IN) -m ruff check .
-	$(PYTHON_IN) -m mypy raas_sdk runtime/raas_runtime plugins/math/raas_math
+	$(PYTHON_IN) -m mypy raas_sdk runtime/raas_runtime plugins/math/raas_math bench
 	$(PYTHON_IN) -m pytest -q tests/contract
 
 bench: venv

@@ -56,7 +56,7 @@ for name in sys.argv[1:]:
 seen += [f"starts thread {each.name}" for each in threading.enumerate() if each is not threading.main_thread()]
 if logging.getLogger().handlers != handlers:
     seen.append("configures logging")
-print(json.dumps({"seen": seen, "modules": sorted({each.partition(".")[0] for each in sys.modules})}))
+print(json.dumps({"seen": seen, "count": len(sys.modules), "modules": sorted({each.partition(".")[0] for each in sys.modules})}))
 """
 
 
@@ -79,6 +79,11 @@ def imported(root):
 def test_importing_a_package_brings_only_what_it_always_needs(imported):
     assert not set(LATER + OPTIONAL) & set(imported("raas_sdk")["modules"])
     assert not {"raas_sdk", "IPython", "numpy", "pydantic"} & set(imported("raas_runtime")["modules"])
+
+
+def test_importing_a_package_stays_cheap(imported):
+    assert imported("raas_sdk")["count"] < 600
+    assert imported("raas_runtime")["count"] < 250
 
 
 @pytest.mark.parametrize("package", ["raas_sdk", "raas_runtime", "raas_math"])
