@@ -1,8 +1,8 @@
 """Every hook a plugin may implement. Arguments are only ever added; take the ones you want.
 
-Registration, lifecycle and decision hooks are called on the task plugin alone. Stage hooks have exactly one
-implementation per data source; cross-cutting plugins may wrap them (`hookimpl(wrapper=True)`): the wrapper gets
-the awaitable and returns one.
+Registration and lifecycle hooks are called on each plugin for itself. Stage and decision hooks have exactly one
+implementation per data source; cross-cutting plugins may wrap them (`hookimpl(wrapper=True)`): the wrapper of a
+stage gets the awaitable and returns one.
 """
 
 from collections.abc import Awaitable, Iterable, Mapping
@@ -69,8 +69,8 @@ def raas_settings() -> type[BaseModel] | None:
 def raas_startup(host: "Host") -> Awaitable[None] | None:
     """Open what the plugin keeps for the life of an engine (async).
 
-    When: once per engine, before its first job. A raise makes the plugin's data sources answer 503 with the
-    reason; other plugins are not touched. Since 0.1.
+    When: once per engine, before its first job. A raise makes the plugin's data sources (of a wrapper: all that
+    it wraps) answer 503 with the reason; other plugins are not touched. Since 0.1.
     """
 
 

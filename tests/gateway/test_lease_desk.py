@@ -1,6 +1,7 @@
 """Any order of requests, releases, moves, and backends that come, go and fail: every lease is counted once."""
 
 import asyncio
+from random import Random
 
 from hypothesis import settings
 from hypothesis import strategies as st
@@ -16,7 +17,7 @@ class DeskMachine(RuleBasedStateMachine):
         super().__init__()
         self.loop = asyncio.new_event_loop()
         self.sent, self.down = [], []
-        self.desk = LeaseDesk(BackendPool(), self.sent.append, wait_seconds=600, on_unhealthy=self.down.append)
+        self.desk = LeaseDesk(BackendPool(Random(0)), self.sent.append, wait_seconds=600, on_unhealthy=self.down.append)
         self.jobs = {}
         self.count = 0
 
