@@ -56,7 +56,8 @@ for name in sys.argv[1:]:
 seen += [f"starts thread {each.name}" for each in threading.enumerate() if each is not threading.main_thread()]
 if logging.getLogger().handlers != handlers:
     seen.append("configures logging")
-print(json.dumps({"seen": seen, "count": len(sys.modules), "modules": sorted({each.partition(".")[0] for each in sys.modules})}))
+tops = sorted({each.partition(".")[0] for each in sys.modules})
+print(json.dumps({"seen": seen, "count": len(sys.modules), "modules": tops}))
 """
 
 
