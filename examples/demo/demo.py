@@ -24,7 +24,8 @@ from token_check import compare_with_log
 HERE = Path(__file__).parent
 RAAS = str(Path(sys.executable).with_name("raas"))
 SAMPLES = 8
-SAMPLING = ("temperature=0.6", "max_output_tokens=64", "max_turns=5", "seed=7")
+SAMPLING = ("temperature=0.9", "max_output_tokens=48", "max_turns=4", "seed=1")
+SLOTS = "8"
 screen = Console()
 
 
@@ -47,7 +48,8 @@ def main() -> None:
 @contextmanager
 def serving(log: Path) -> Iterator[str]:
     """Start the service as a user would; SIGTERM it afterwards and wait until it is gone."""
-    command = [RAAS, "serve", "--port", "0", "--embedded", "--embedded-log", str(log), *runtime_flags()]
+    command = [RAAS, "serve", "--port", "0", "--embedded", "--embedded-log", str(log), "--run-workers", SLOTS]
+    command += runtime_flags()
     screen.print(f"$ {' '.join(['raas', *command[1:]])}", style="bold", soft_wrap=True)
     service = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
     try:
@@ -82,13 +84,13 @@ def submit(url: str, out: Path) -> None:
 
 def rollout_table(results: list[dict[str, Any]]) -> Table:
     """One row a rollout."""
-    table = Table("instance", "n", "outcome", "reward", "turns", "tools", "tokens", "init s", "run s", "eval s")
+    table = Table("instance", "n", "outcome", "reward", "turns", "tools", "tokens", "init / run / eval s")
     for result in results:
         usage, timing = result["usage"], result["timing"]
         reward = "none" if result["reward"] is None else f"{result['reward']:g}"
-        seconds = (f"{timing[name]:.2f}" for name in ("init_time", "run_time", "eval_time"))
+        seconds = " / ".join(f"{timing[name]:.1f}" for name in ("init_time", "run_time", "eval_time"))
         counts = (str(usage[name]) for name in ("turns", "tool_calls", "sampled_tokens"))
-        table.add_row(result["instance_id"], str(result["sample_index"]), result["outcome"], reward, *counts, *seconds)
+        table.add_row(result["instance_id"], str(result["sample_index"]), result["outcome"], reward, *counts, seconds)
     return table
 
 

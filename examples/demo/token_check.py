@@ -18,7 +18,9 @@ def compare_with_log(results: list[dict[str, Any]], log: Path) -> list[str]:
             faults += [f"{result['job_id']}: {fault}" for fault in _segment_faults(segment, calls)]
             turns += sum(1 for span in segment["turns"] if span["role"] == "assistant")
             tokens += sum(segment["loss_mask"])
-    print(f"token check: {turns} turns, {tokens} sampled tokens compared with the model's own log: {len(faults)} differ")
+    print(
+        f"token check: {turns} turns, {tokens} sampled tokens compared with the model's own log: {len(faults)} differ"
+    )
     return faults
 
 
