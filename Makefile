@@ -13,7 +13,7 @@ help:
 	@echo "make clean   remove .venv and all caches"
 
 demo: venv
-	.venv/bin/raas demo $(args)
+	$(PYTHON_IN) examples/demo/demo.py $(args)
 
 test: venv
 	$(PYTHON_IN) -m pytest -m "not slow" $(args)

@@ -18,7 +18,6 @@ from typing import Any
 from raas_runtime import Bubblewrap
 from rich.console import Console
 from rich.table import Table
-
 from token_check import compare_with_log
 
 HERE = Path(__file__).parent
