@@ -17,6 +17,7 @@ __all__ = ["BadInstance", "Problem"]
 QUESTION_FIELDS = ("prompt", "question", "problem")
 ANSWER_FIELDS = ("answer", "ground_truth", "expected_answer", "final_answer", "solution")
 CHOICE_TYPES = frozenset({"choice", "multiple_choice", "multiple-choice", "mcq"})
+MESSAGE_LIST = re.compile(r"\s*\[\s*\{")
 SENTENCE = re.compile(r"(?<=[.!?])\s+|\n+")
 STEPWISE = re.compile(
     r"(?=.*\b(?:think|reason|solve|work|explain|proceed)\w*\b)(?=.*\bstep[\s-]+by[\s-]+step\b)", re.I | re.S
@@ -83,12 +84,14 @@ def _first_message(prompt: object) -> object:
 
 
 def _from_json(text: str, *, opener: str) -> object:
-    """The value of JSON text that starts with the opener; any other text as it is."""
+    """The value of JSON text that starts with the opener; any other text as it is, but for a broken message list."""
     if not text.lstrip().startswith(opener):
         return text
     try:
         return json.loads(text)
-    except ValueError:
+    except ValueError as error:
+        if MESSAGE_LIST.match(text):
+            raise BadInstance(f"'prompt' is a list of messages in broken JSON ({error}): {text!r:.80}") from error
         return text
 
 
