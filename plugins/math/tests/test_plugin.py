@@ -5,6 +5,7 @@ from contextlib import asynccontextmanager
 
 import pytest
 from raas_runtime import Bubblewrap
+
 from raas_sdk.gateway import admit, open_service
 from raas_sdk.settings import load_settings
 from raas_sdk.testing.fake_backend import FakeBackend
