@@ -8,6 +8,9 @@ import tomllib
 
 import pytest
 
+from raas_sdk import Outcome
+from raas_sdk.settings import Settings
+
 LINK = re.compile(r"\[[^\]]*\]\((?!https?:|#)([^)#\s]+)")
 PYTHON = re.compile(r"^```python\n(.*?)^```", re.DOTALL | re.MULTILINE)
 
@@ -24,8 +27,6 @@ def test_the_reference_is_what_the_code_says(root):
 
 
 def test_every_setting_says_what_it_does():
-    from raas_sdk.settings import Settings
-
     silent = [name for name, item in Settings.model_fields.items() if not item.description]
     assert not silent, f"no description: {silent}"
 
@@ -49,6 +50,11 @@ def test_python_in_documents_is_python(pages, root, refuse):
             except SyntaxError as error:
                 faults.append(f"{page.relative_to(root)}: {error.msg} in {code.splitlines()[0]!r}")
     refuse(faults)
+
+
+def test_every_outcome_is_explained(root):
+    page = (root / "docs" / "explanation" / "outcomes.md").read_text(encoding="utf-8")
+    assert [outcome.value for outcome in Outcome if f"| `{outcome.value}` |" not in page] == []
 
 
 def test_the_changelog_knows_the_version(root):
