@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from raas_runtime import Bubblewrap
+from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.table import Table
 from token_check import compare_with_log
@@ -23,7 +24,7 @@ from token_check import compare_with_log
 HERE = Path(__file__).parent
 RAAS = str(Path(sys.executable).with_name("raas"))
 SAMPLES = 8
-SAMPLING = ("temperature=0.9", "max_output_tokens=48", "max_turns=4", "seed=1")
+SAMPLING = ("temperature=0.7", "max_output_tokens=48", "max_turns=4", "seed=1")
 SLOTS = "8"
 screen = Console()
 
@@ -83,7 +84,8 @@ def submit(url: str, out: Path) -> None:
 
 def rollout_table(results: list[dict[str, Any]]) -> Table:
     """One row a rollout."""
-    table = Table("instance", "n", "outcome", "reward", "turns", "tools", "tokens", "init / run / eval s")
+    names = ("instance", "n", "outcome", "reward", "turns", "tools", "tokens", "init / run / eval s")
+    table = Table(*names, box=SIMPLE_HEAD, pad_edge=False)
     for result in results:
         usage, timing = result["usage"], result["timing"]
         reward = "none" if result["reward"] is None else f"{result['reward']:g}"
