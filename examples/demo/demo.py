@@ -85,7 +85,7 @@ def submit(url: str, out: Path) -> None:
 def rollout_table(results: list[dict[str, Any]]) -> Table:
     """One row a rollout."""
     names = ("instance", "n", "outcome", "reward", "turns", "tools", "tokens", "init / run / eval s")
-    table = Table(*names, box=SIMPLE_HEAD, pad_edge=False)
+    table = Table(*names, box=SIMPLE_HEAD, padding=(0, 1, 0, 0))
     for result in results:
         usage, timing = result["usage"], result["timing"]
         reward = "none" if result["reward"] is None else f"{result['reward']:g}"
