@@ -102,8 +102,9 @@ async def test_a_malformed_instance_is_a_task_error_before_a_sandbox_starts(chan
 
 
 async def test_a_grader_that_is_cut_off_is_a_failure_and_never_a_zero():
-    async with service(finish(r"\boxed{42}"), plugin={"grade_seconds": 1e-6}) as rollout:
-        result = await rollout(instance())
+    many = [rf"\sqrt{{{n}}}+{n}" for n in range(2, 500)]  # work enough for a limit to come first
+    async with service(finish(r"\boxed{\sqrt{601}+7}"), plugin={"grade_seconds": 1e-6}) as rollout:
+        result = await rollout(instance(reward_model={"ground_truth": many}))
     assert (result.outcome, result.reward, result.failure.stage) == ("task_error", None, "eval")
     assert result.failure.code == "grader_timeout"
     assert not result.trainable
