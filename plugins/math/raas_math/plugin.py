@@ -101,4 +101,5 @@ def _grade(answer: str, problem: Problem, settings: MathSettings) -> Any:
         extraction=settings.extraction,
         rel_tolerance=settings.rel_tolerance,
         answer_type=problem.answer_type,
+        finished=settings.finished,
     )

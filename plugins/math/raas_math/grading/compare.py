@@ -5,7 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 
 from raas_math.grading.doubt import Doubt
-from raas_math.grading.expression import Apply, Expression, Number
+from raas_math.grading.expression import Apply, Expression, Number, is_unfinished
 from raas_math.grading.region import is_region, region, same_regions
 from raas_math.grading.relation import behind, label, same_relations
 from raas_math.grading.sameness import Sameness
@@ -33,7 +33,8 @@ ABOUT = 0.02  # a rounded claim behind an exact value, as in 22/7 ~ 3.14
 class Comparison:
     """Compares an answer with a gold; the number of values it looks at is bounded."""
 
-    def __init__(self, *, rel_tolerance: float) -> None:
+    def __init__(self, *, rel_tolerance: float, finished: bool = False) -> None:
+        self.finished = finished
         self.sameness = Sameness(rel_tolerance)
         self.done = 0
 
@@ -115,6 +116,8 @@ class Comparison:
     def values(self, answer: Value, gold: Value) -> bool:
         """Compare two values with their units; a unit that one side leaves out is no difference."""
         kinds = _percent(answer), _percent(gold)
+        if self.finished and isinstance(gold.node, Number) and is_unfinished(answer.node):
+            raise Doubt("unfinished")
         if kinds == (True, False) and gold.unit is None:
             return self.close(_hundredth(answer.node), gold.node) or (
                 _exceeds_one(gold.node) and self.close(answer.node, gold.node)

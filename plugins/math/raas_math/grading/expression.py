@@ -6,9 +6,21 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 
-__all__ = ["Apply", "Expression", "Number", "Symbol", "canonical", "has_decimal", "literals", "symbols", "walk"]
+__all__ = [
+    "Apply",
+    "Expression",
+    "Number",
+    "Symbol",
+    "canonical",
+    "has_decimal",
+    "is_unfinished",
+    "literals",
+    "symbols",
+    "walk",
+]
 
 COMMUTATIVE = frozenset({"add", "mul"})
+WRITTEN = frozenset({"neg", "div", "percent"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +67,27 @@ def symbols(node: Expression) -> frozenset[str]:
 def has_decimal(node: Expression) -> bool:
     """True when any literal in it is a decimal, so that rounding must be forgiven."""
     return any(part.decimal for part in walk(node) if isinstance(part, Number))
+
+
+def is_unfinished(node: Expression) -> bool:
+    """True for arithmetic that was not carried out, such as 23 + 48: an echo of the question, no answer to it.
+
+    A sign, a fraction, a percentage and a power of ten with its factor are ways to write a number.
+    """
+    if isinstance(node, Number | Symbol):
+        return False
+    if node.op in WRITTEN:
+        return any(is_unfinished(arg) for arg in node.args)
+    return bool(node.args) and not _is_power_of_ten(node) and not symbols(node)
+
+
+def _is_power_of_ten(node: Apply) -> bool:
+    if node.op == "mul" and len(node.args) == 2:
+        factor, power = node.args
+        thousands = isinstance(power, Number) and power.value in (10**3, 10**6, 10**9, 10**12)
+        return not is_unfinished(factor) and (thousands or (isinstance(power, Apply) and _is_power_of_ten(power)))
+    base, *rest = node.args
+    return node.op == "pow" and isinstance(base, Number) and base.value == 10 and not any(map(is_unfinished, rest))
 
 
 def literals(node: Expression) -> Iterator[Fraction]:

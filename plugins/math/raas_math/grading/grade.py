@@ -40,13 +40,15 @@ def grade(
     extraction: Extraction = "boxed",
     rel_tolerance: float = DEFAULT_TOLERANCE,
     answer_type: AnswerType | None = None,
+    finished: bool = False,
 ) -> Grade:
     """Decide whether the model's final answer is the gold, or one of several golds.
 
     `extraction="boxed"` reads boxes only, `"any"` also a clear final line. `rel_tolerance` is relative to the gold;
-    the default forgives the rounding of decimals only, a wider one applies to every number. What cannot be decided
-    is not correct, and `reason` says why. No model text makes it raise, evaluate code or do unbounded work; a gold
-    that is empty or no string raises `BadGold`.
+    the default forgives the rounding of decimals only, a wider one applies to every number. `finished` demands that
+    where the gold is a number the answer is one too: 23 + 48, an echo of the question, is then no 71. What cannot be
+    decided is not correct, and `reason` says why. No model text makes it raise, evaluate code or do unbounded work; a
+    gold that is empty or no string raises `BadGold`.
     """
     golds = read_golds(gold)
     if extraction not in ("boxed", "any") or answer_type not in (None, "choice"):
@@ -63,7 +65,8 @@ def grade(
         return Grade(correct=False, extracted=found.text, reason="empty_answer")
     reasons = []
     for wanted in golds:
-        reason = _verdict(answer, wanted, rel_tolerance=rel_tolerance, choice=answer_type == "choice")
+        comparison = Comparison(rel_tolerance=rel_tolerance, finished=finished)
+        reason = _verdict(answer, wanted, comparison, choice=answer_type == "choice")
         if reason in CORRECT:
             return Grade(correct=True, extracted=found.text, reason=reason)
         reasons.append(reason)
@@ -73,7 +76,7 @@ def grade(
 CORRECT = frozenset({"identical", "equal", "same_letters"})
 
 
-def _verdict(answer: str, gold: str, *, rel_tolerance: float, choice: bool) -> str:
+def _verdict(answer: str, gold: str, comparison: Comparison, *, choice: bool) -> str:
     """One word: a member of `CORRECT`, or why not."""
     try:
         if choice or is_choice(gold):
@@ -82,7 +85,7 @@ def _verdict(answer: str, gold: str, *, rel_tolerance: float, choice: bool) -> s
             return "identical"
         if worded(answer) and worded(answer) == worded(gold):
             return "identical"
-        return _compared(answer, gold, rel_tolerance)
+        return _compared(answer, gold, comparison)
     except Doubt as doubt:
         return doubt.reason
     except RecursionError:
@@ -100,9 +103,8 @@ def _choice(answer: str, gold: str, *, any_letter: bool) -> str:
     return "same_letters" if named == wanted else "different"
 
 
-def _compared(answer: str, gold: str, rel_tolerance: float) -> str:
+def _compared(answer: str, gold: str, comparison: Comparison) -> str:
     failed: Doubt | None = None
-    comparison = Comparison(rel_tolerance=rel_tolerance)
     for wanted in readings(gold):
         for said in readings(answer):
             try:
@@ -112,4 +114,6 @@ def _compared(answer: str, gold: str, rel_tolerance: float) -> str:
                 failed = doubt
     if failed is None:
         return "different"
+    if failed.reason == "unfinished":
+        return failed.reason
     return "equal" if second_opinion(answer, gold) else failed.reason
