@@ -73,6 +73,7 @@ class RaasError(Exception):
 class SettingsInvalid(RaasError):
     """A flag, an environment variable or a settings file cannot be used."""
 
+    raas_kind = "infra"
     code = "settings_invalid"
 
 

@@ -108,7 +108,8 @@ class TurnLoop:
             id_prefix=f"call_{turn.index}",
         )
         self.last_text = reply.content
-        self.conversation.annotate(content=reply.readable, tool_calls=[_as_data(c) for c in reply.calls])
+        content = turn.text if reply.errors else reply.readable
+        self.conversation.annotate(content=content, tool_calls=[_as_data(c) for c in reply.calls])
         if reply.truncated and not reply.calls:
             return "length"
         if not reply.parts:

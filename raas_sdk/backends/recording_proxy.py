@@ -12,6 +12,8 @@ from typing import TextIO
 import aiohttp
 from aiohttp import web
 
+from raas_sdk.errors import SettingsInvalid
+
 __all__ = ["recording_proxy"]
 
 HOP_BY_HOP = {"connection", "content-length", "transfer-encoding", "keep-alive", "host", "content-encoding"}
@@ -21,7 +23,7 @@ MAX_BODY_BYTES = 64 * 2**20
 @asynccontextmanager
 async def recording_proxy(upstream: str, log: Path) -> AsyncIterator[str]:
     """Serve on a free loopback port; yield its address. Appends one JSON line per POST: path, request, response."""
-    with log.open("a", encoding="utf-8") as lines:
+    with _opened(log) as lines:
         async with aiohttp.ClientSession(auto_decompress=False) as session:
             recorder = _Recorder(upstream.rstrip("/"), session, lines)
             app = web.Application(client_max_size=MAX_BODY_BYTES)
@@ -35,6 +37,13 @@ async def recording_proxy(upstream: str, log: Path) -> AsyncIterator[str]:
                 yield f"http://{host}:{port}"
             finally:
                 await runner.cleanup()
+
+
+def _opened(log: Path) -> TextIO:
+    try:
+        return log.open("a", encoding="utf-8")
+    except OSError as error:
+        raise SettingsInvalid(f"the log of calls {str(log)!r} cannot be written: {error}") from error
 
 
 class _Recorder:

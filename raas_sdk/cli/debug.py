@@ -1,6 +1,9 @@
 """`raas debug`: one instance in this process, shown as it happens."""
 
 import asyncio
+import os
+import sys
+from collections.abc import Awaitable
 from typing import Any
 
 import click
@@ -26,6 +29,7 @@ EXIT_CODES = {
     Outcome.TIMEOUT: 4,
     Outcome.CANCELLED: 5,
 }
+STUBBORN_SECONDS = 1.0
 EXITS = "Exit code: 0 graded, 1 task_error or no reward, 2 usage, 3 infra_error, 4 timeout, 5 cancelled."
 
 
@@ -53,12 +57,29 @@ def command(instance: str, sampling: tuple[str, ...], as_json: bool, **options: 
         script=script,
         keep=keep_sandbox if keep else None,
     )
-    result = asyncio.run(work)
+    raise SystemExit(asyncio.run(_shown(work, as_json=as_json)))
+
+
+async def _shown(work: Awaitable[Result], *, as_json: bool) -> int:
+    result = await work
     if as_json:
         print_json(result.to_wire())
     else:
         print_report(result)
-    raise SystemExit(_exit_code(result))
+    await _leave_behind(_exit_code(result))
+    return _exit_code(result)
+
+
+async def _leave_behind(code: int) -> None:
+    """End the process at once if a plugin's task ignores its cancel: Python itself would wait for it for ever."""
+    left = asyncio.all_tasks() - {asyncio.current_task()}
+    for task in left:
+        task.cancel()
+    stubborn = (await asyncio.wait(left, timeout=STUBBORN_SECONDS))[1] if left else ()
+    if stubborn:
+        side_screen().print(f"{len(stubborn)} tasks ignore their cancel and end with this process", style="red")
+        sys.stdout.flush()
+        os._exit(code)
 
 
 def _exit_code(result: Result) -> int:

@@ -1,5 +1,6 @@
 """The policy as plugins get it: conversations over token ids, sampled from the leased backend."""
 
+import asyncio
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -167,6 +168,10 @@ class LeasedConversation:
                 began = time.monotonic()
                 target, reply = await self._generate(request)
                 return self._record(number, reply, target, seconds=time.monotonic() - began, seed=request.seed)
+        except Exception:
+            # A plugin that catches everything and asks again at once must not hold up the event loop.
+            await asyncio.sleep(0)
+            raise
         finally:
             self._sampling = False
 

@@ -114,11 +114,20 @@ class GraderPool:
             await worker.end()
         self._idle.clear()
 
+    async def _living(self) -> Worker | None:
+        """An idle worker that did not die while it waited."""
+        while self._idle:
+            worker = self._idle.pop()
+            if worker.process.returncode is None:
+                return worker
+            await worker.end()
+        return None
+
     @asynccontextmanager
     async def _worker(self) -> AsyncIterator[Worker]:
         if self._closed:
             raise GraderFault("the engine has closed its grading workers", code="grader_closed")
-        worker = self._idle.pop() if self._idle else await Worker.start()
+        worker = await self._living() or await Worker.start()
         self._busy.add(worker)
         healthy = False
         try:

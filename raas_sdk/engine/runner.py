@@ -75,7 +75,7 @@ class Runner:
         decision: Reward | Failure | None = None
         try:
             trajectory = self.attempt.trajectory()
-            decision = self._route.on_exception(fault.stage, self.attempt.job, fault.error, trajectory)
+            decision = self._route.on_exception(fault.stage, self.attempt.job, fault.error, trajectory, failure=failure)
         except Exception as second:
             log.exception("an exception hook raised", extra={"job_id": self.attempt.job.job_id})
             what = classify(second, stage=fault.stage.value).message

@@ -4,6 +4,7 @@ from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 
+from raas_sdk.errors import SettingsInvalid
 from raas_sdk.settings import Settings
 
 __all__ = ["with_model"]
@@ -18,6 +19,10 @@ async def with_model(settings: Settings, *, embedded: bool, log: Path | None = N
     if not embedded:
         yield settings
         return
+    if settings.tokenizer is not None:
+        raise SettingsInvalid(
+            f"the embedded model brings its own tokenizer; leave out tokenizer {settings.tokenizer!r}"
+        )
     from raas_sdk.backends.embedded import embedded_model
     from raas_sdk.backends.recording_proxy import recording_proxy
 
@@ -26,5 +31,5 @@ async def with_model(settings: Settings, *, embedded: bool, log: Path | None = N
         address = model.address
         if log is not None:
             address = await stack.enter_async_context(recording_proxy(address, log))
-        tokenizer = settings.tokenizer or str(model.tokenizer)
-        yield settings.model_copy(update={"tokenizer": tokenizer, "backend": (*settings.backend, address)})
+        chosen = {"tokenizer": str(model.tokenizer), "backend": (*settings.backend, address)}
+        yield settings.model_copy(update=chosen)

@@ -23,12 +23,16 @@ async def open_service(
 ) -> AsyncIterator[Gateway]:
     """Load plugins, open an engine and a gateway over a direct transport, and close all of it after use.
 
-    `coded` sends every message through msgpack and back, as between processes.
+    `coded` sends every message through msgpack and back, as between processes. A runtime that the settings name is
+    tried at once: WorkspaceFault says why it cannot be used.
     """
+    chooser = runtimes or RuntimeChooser(settings.runtime, allow_unsafe=settings.allow_unsafe_runtime)
+    if settings.runtime != "auto":
+        await chooser.choose()
     loaded = load_plugins(settings) if plugins is None else plugins
     gateway_end, engine_end = direct_channels(coded=coded)
     async with (
-        Engine.open(loaded, settings, engine_end, keep=keep, runtimes=runtimes),
+        Engine.open(loaded, settings, engine_end, keep=keep, runtimes=chooser),
         Gateway.open(loaded, settings, gateway_end) as gateway,
     ):
         await gateway.ready.wait()

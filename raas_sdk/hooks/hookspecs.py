@@ -110,8 +110,8 @@ def raas_eval(job: Job, host: "Host", trajectory: Trajectory) -> Awaitable[Rewar
 
 
 @hookspec(firstresult=True)
-def raas_init_exception(job: Job, error: Exception) -> Reward | Failure | None:
-    """Decide what a failed INIT means.
+def raas_init_exception(job: Job, error: Exception, failure: Failure) -> Reward | Failure | None:
+    """Decide what a failed INIT means; `failure` is how the error was classified, over all attempts.
 
     When: INIT raised and no fresh attempt is left. Returns: a Reward (a fair score), a Failure (reclassified),
     or None for the default. Not called for a timeout or a cancel. Since 0.1.
@@ -119,7 +119,7 @@ def raas_init_exception(job: Job, error: Exception) -> Reward | Failure | None:
 
 
 @hookspec(firstresult=True)
-def raas_run_exception(job: Job, error: Exception, trajectory: Trajectory) -> Reward | Failure | None:
+def raas_run_exception(job: Job, error: Exception, trajectory: Trajectory, failure: Failure) -> Reward | Failure | None:
     """Decide what a failed RUN means.
 
     When: RUN raised and no fresh attempt is left; `trajectory` holds the turns so far. Returns: as
@@ -128,7 +128,9 @@ def raas_run_exception(job: Job, error: Exception, trajectory: Trajectory) -> Re
 
 
 @hookspec(firstresult=True)
-def raas_eval_exception(job: Job, error: Exception, trajectory: Trajectory) -> Reward | Failure | None:
+def raas_eval_exception(
+    job: Job, error: Exception, trajectory: Trajectory, failure: Failure
+) -> Reward | Failure | None:
     """Decide what a failed EVAL means.
 
     When: EVAL raised and no fresh attempt is left. Returns: as `raas_init_exception`. Since 0.1.

@@ -82,10 +82,12 @@ class Route:
             raise self._bad("raas_eval", reward, "a Reward")
         return reward.checked()
 
-    def on_exception(self, stage: Stage, job: Job, error: Exception, trajectory: Trajectory) -> Reward | Failure | None:
+    def on_exception(
+        self, stage: Stage, job: Job, error: Exception, trajectory: Trajectory, *, failure: Failure
+    ) -> Reward | Failure | None:
         """Ask the plugin what a failed stage means."""
         name = f"raas_{stage.value}_exception"
-        arguments: dict[str, Any] = {"job": job, "error": error}
+        arguments: dict[str, Any] = {"job": job, "error": error, "failure": failure}
         if stage is not Stage.INIT:
             arguments["trajectory"] = trajectory
         with contained(f"{name} of plugin {self.plugin!r}"):

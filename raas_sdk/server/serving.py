@@ -11,6 +11,7 @@ from socket import socket
 
 import uvicorn
 
+from raas_sdk.errors import SettingsInvalid
 from raas_sdk.gateway import Gateway, open_service
 from raas_sdk.gateway.local_model import with_model
 from raas_sdk.server.app import create_app
@@ -78,8 +79,19 @@ async def _serve(
     stopping = asyncio.Event()
     deadline = int(settings.stop_seconds) + CLOSE_SECONDS
     with stop_on_signals(stopping, deadline_seconds=deadline):
-        async with model(settings) as ready, open_service(ready) as gateway:
-            await serve_http(gateway, bound, stopping=stopping, announce=announce)
+        async with model(settings) as ready:
+            if ready.tokenizer is None:
+                raise SettingsInvalid(
+                    "no tokenizer: add --tokenizer DIRECTORY (tokenizer.json) or FILE.gguf, or --embedded"
+                )
+            await _serve_gateway(ready, bound, stopping=stopping, announce=announce)
+
+
+async def _serve_gateway(
+    settings: Settings, bound: socket, *, stopping: asyncio.Event, announce: Callable[[str], None]
+) -> None:
+    async with open_service(settings) as gateway:
+        await serve_http(gateway, bound, stopping=stopping, announce=announce)
 
 
 async def serve_http(

@@ -2,16 +2,18 @@
 
 import asyncio
 
-from raas_sdk import EmptyWorkspace, Reward, hookimpl
+from raas_sdk import EmptyWorkspace, Reward, WorkspaceFault, hookimpl
 
 
 @hookimpl
 def raas_data_sources():
-    return ["echo", "endless", "broken", "boxed"]
+    return ["echo", "endless", "broken", "boxed", "lost"]
 
 
 @hookimpl
 async def raas_init(job, host):
+    if job.data_source == "lost":
+        raise WorkspaceFault("the node went away")
     return await host.open_workspace() if job.data_source == "boxed" else EmptyWorkspace()
 
 

@@ -43,8 +43,10 @@ def test_the_exit_code_tells_the_outcome(debug):
         debug('{"data_source": "endless"}', "--sampling", '{"run_seconds": 0.1, "collect_seconds": 0.1}').exit_code == 4
     )
     unreachable = ("--backend", "http://127.0.0.1:9", "--tokenizer", "test:chatml", "--sampling", "infra_retries=0")
-    result = debug('{"data_source": "boxed"}', "--runtime", "none-such", *unreachable, replies=None)
-    assert (result.exit_code, "infra_error" in result.output) == (3, True)
+    lost = debug('{"data_source": "lost"}', *unreachable, replies=None)
+    assert (lost.exit_code, "infra_error" in lost.output) == (3, True)
+    unknown = debug('{"data_source": "boxed"}', "--runtime", "none-such", *unreachable, replies=None)
+    assert (unknown.exit_code, "none-such" in unknown.output) == (2, True)
 
 
 def test_an_instance_comes_from_a_file_from_stdin_or_with_its_request(debug, tmp_path):

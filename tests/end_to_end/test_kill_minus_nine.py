@@ -45,11 +45,6 @@ async def service(address, tokenizer="test:plain"):
         yield gateway, start
 
 
-def hold(tmp_path, name):
-    """A call that says when it runs and then waits for ever."""
-    return f"```python\nimport time\nopen({str(tmp_path / name)!r}, 'w').close()\ntime.sleep(600)\n```"
-
-
 class Watch(Observer):
     """Says when the first turn of each attempt is there."""
 
@@ -87,7 +82,7 @@ async def test_a_sandbox_killed_once_costs_an_attempt_and_not_the_rollout():
         assert set(children_of(os.getpid())) <= set(before)
 
 
-async def test_a_sandbox_killed_in_every_attempt_is_the_policys_doing_and_no_reward():
+async def test_a_sandbox_killed_in_every_attempt_is_the_policys_doing_and_pays_nothing():
     spin = "```python\nwhile True: pass\n```"
     async with FakeBackend(wire="vllm", script=[spin], encode=RENDERER.encode) as backend:
         async with service(backend.address) as (gateway, start):
@@ -98,9 +93,9 @@ async def test_a_sandbox_killed_in_every_attempt_is_the_policys_doing_and_no_rew
                 await watch.turns.get()
                 os.kill(await sandbox_of(os.getpid(), before), signal.SIGKILL)
             result = await done
-        assert (result.outcome, result.reward) == ("model_limit", None)
+        assert (result.outcome, result.reward) == ("model_limit", 0.0)
         assert result.failure.code == "sandbox_died"
-        assert not result.trainable
+        assert result.trainable
         assert set(children_of(os.getpid())) <= set(before)
 
 

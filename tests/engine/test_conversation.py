@@ -244,3 +244,18 @@ async def test_a_segment_ends_where_the_history_was_rewritten(service, task):
         assert result.reward == 1.0 and result.trainable
         for segment in result.trajectory.segments:
             check_segment(segment)
+
+
+async def test_a_run_that_catches_everything_and_asks_again_for_ever_still_ends_by_its_budget(service, task):
+    async def careless(self, job, policy):
+        talk = policy.conversation([{"role": "user", "content": "x"}])
+        while True:
+            try:
+                await talk.sample()
+            except Exception:
+                continue
+
+    async with service(task(run=careless)) as s:
+        limits = {"max_turns": 1, "run_seconds": 0.05, "collect_seconds": 0.05}
+        result = await s.result("j", limits=limits)
+    assert (result.outcome, result.reward) == ("timeout", None)

@@ -152,6 +152,14 @@ async def test_a_cancelled_call_kills_its_worker(pool, graders):
     assert await grade(pool, graders.double, 1) == 2
 
 
+async def test_a_worker_killed_while_idle_costs_no_call(pool, graders):
+    first = await pool.grade(graders.pid, (), seconds=30, memory=2**31)
+    (worker,) = pool._idle
+    os.kill(first, signal.SIGKILL)
+    await worker.process.wait()
+    assert await pool.grade(graders.pid, (), seconds=30, memory=2**31) != first
+
+
 async def test_a_killed_grader_takes_along_what_it_started(pool, graders, tmp_path):
     note = tmp_path / "pid"
     with pytest.raises(GraderFault):

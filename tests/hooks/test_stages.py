@@ -8,6 +8,7 @@ import pytest
 from raas_sdk import EmptyWorkspace, Failure, Instance, Job, Outcome, PluginFault, Result, Reward, Stage, Trajectory
 from raas_sdk import hookimpl as impl
 
+LOST = Failure(stage="run", kind="task", code="lost", message="lost")
 JOB = Job("j1", Instance.parse({"data_source": "task"}))
 RESULT = Result("j1", "i", "d", "task", Outcome.SCORED, True, None)
 
@@ -133,7 +134,7 @@ async def test_a_handler_class_serves_like_a_module_of_hooks(load, handler):
     route = plugins.route("handled")
     assert await run(route) == {"workspace": "none"}
     assert (await route.eval(JOB, None, Trajectory())).value == 0.5
-    assert route.on_exception(Stage.RUN, JOB, ValueError("x"), Trajectory()) is None
+    assert route.on_exception(Stage.RUN, JOB, ValueError("x"), Trajectory(), failure=LOST) is None
     assert route.final_result(JOB, RESULT) is None
 
 
@@ -143,8 +144,8 @@ async def test_a_handlers_own_methods_decide(load, handler):
             return Reward(0.0) if isinstance(error, ValueError) else Failure("run", "infra", "lost", str(error))
 
     route = load(old=Deciding()).route("handled")
-    assert route.on_exception(Stage.RUN, JOB, ValueError("x"), Trajectory()) == Reward(0.0)
-    assert route.on_exception(Stage.RUN, JOB, OSError("y"), Trajectory()).code == "lost"
+    assert route.on_exception(Stage.RUN, JOB, ValueError("x"), Trajectory(), failure=LOST) == Reward(0.0)
+    assert route.on_exception(Stage.RUN, JOB, OSError("y"), Trajectory(), failure=LOST).code == "lost"
 
 
 @pytest.mark.parametrize(
@@ -248,7 +249,7 @@ async def test_one_plugins_stage_is_never_called_for_anothers_source(load, task)
 def test_a_decision_of_another_kind_is_the_plugins_fault(load, task, given):
     route = load(task=task(raas_run_exception=impl(lambda self: given))).route("task")
     with pytest.raises(PluginFault, match="a Reward, a Failure or None"):
-        route.on_exception(Stage.RUN, JOB, ValueError("x"), Trajectory())
+        route.on_exception(Stage.RUN, JOB, ValueError("x"), Trajectory(), failure=LOST)
 
 
 @pytest.mark.parametrize(
@@ -258,7 +259,7 @@ def test_a_decision_of_another_kind_is_the_plugins_fault(load, task, given):
 def test_a_decision_must_be_whole(load, task, given):
     route = load(task=task(raas_init_exception=impl(lambda self: given))).route("task")
     with pytest.raises(PluginFault):
-        route.on_exception(Stage.INIT, JOB, ValueError("x"), Trajectory())
+        route.on_exception(Stage.INIT, JOB, ValueError("x"), Trajectory(), failure=LOST)
 
 
 @pytest.mark.parametrize(
@@ -274,7 +275,7 @@ def test_a_decision_hook_cannot_tear_down_the_engine(load, task, hook, error):
         if hook == "raas_final_result":
             route.final_result(JOB, RESULT)
         else:
-            route.on_exception(Stage.EVAL, JOB, ValueError("x"), Trajectory())
+            route.on_exception(Stage.EVAL, JOB, ValueError("x"), Trajectory(), failure=LOST)
     assert caught.value.__cause__ is error and type(error).__name__ in str(caught.value)
 
 
@@ -286,4 +287,4 @@ def test_a_wrapper_may_change_a_decision(load, task):
             return decision or Reward(0.25)
 
     route = load(task=task(), shaper=Shaper()).route("task")
-    assert route.on_exception(Stage.RUN, JOB, ValueError("x"), Trajectory()) == Reward(0.25)
+    assert route.on_exception(Stage.RUN, JOB, ValueError("x"), Trajectory(), failure=LOST) == Reward(0.25)

@@ -9,10 +9,10 @@ from raas_math.grading import grade
 from raas_math.problem import Problem
 from raas_math.prompting import opening_messages
 from raas_math.settings import MathSettings
-from raas_sdk import EmptyWorkspace, Host, Job, Policy, Reward, SandboxSpec, Trajectory, Workspace, hookimpl
+from raas_sdk import EmptyWorkspace, Failure, Host, Job, Policy, Reward, SandboxSpec, Trajectory, Workspace, hookimpl
 from raas_sdk.agent import FINISH, THINK, converse
 
-__all__ = ["raas_data_sources", "raas_eval", "raas_init", "raas_run", "raas_settings"]
+__all__ = ["raas_data_sources", "raas_eval", "raas_init", "raas_run", "raas_run_exception", "raas_settings"]
 
 DATA_SOURCES = (
     "deepscaler",
@@ -92,6 +92,13 @@ async def raas_eval(job: Job, host: Host, trajectory: Trajectory) -> Reward:
     return Reward(
         float(verdict.correct), resolved=verdict.correct, parts={"correct": float(verdict.correct)}, detail=detail
     )
+
+
+@hookimpl
+def raas_run_exception(failure: Failure) -> Reward | None:
+    """A policy that kills its sandbox in every attempt has given no answer: that scores 0, so that it never pays."""
+    killed = failure.kind == "model" and failure.code == "sandbox_died"
+    return Reward(0.0, resolved=False, detail={"reason": "sandbox_died"}) if killed else None
 
 
 def _grade(answer: str, problem: Problem, settings: MathSettings) -> Any:
