@@ -1,0 +1,40 @@
+"""`raas new`: writes the project and says what to do next, or says in one line why not."""
+
+import re
+import shlex
+
+import pytest
+
+
+def test_it_writes_a_project_and_prints_three_commands(raas, tmp_path):
+    result = raas("new", "knots")
+    assert result.exit_code == 0, result.output
+    commands = result.output.partition("next:\n")[2].splitlines()
+    assert [shlex.split(line)[0] for line in commands] == ["pip", "raas", "python"]
+    named = re.findall(r"\./[\w./-]+", " ".join(commands))
+    assert len(named) == 4
+    assert [place for place in named if not (tmp_path / place).exists()] == []
+
+
+def test_dir_says_where_and_any_name_of_a_folder_is_quoted(raas, tmp_path):
+    (tmp_path / "my tasks").mkdir()
+    for given, shown in (("my tasks", "'./my tasks/raas-knots'"), (tmp_path, str(tmp_path / "raas-knots"))):
+        result = raas("new", "knots", "--dir", str(given))
+        assert f"pip install -e {shown}\n" in result.output
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("Knots",), "'Knots' is no name for a plugin"),
+        (("sdk",), "'raas_sdk' exists already"),
+        (("knots", "--dir", "nowhere"), "'nowhere/raas-knots' cannot be made"),
+        (("gsm8k",), "'gsm8k' is a data source of the installed plugin 'math'"),
+    ],
+)
+def test_a_refusal_is_one_line_and_writes_nothing(raas, tmp_path, arguments, said):
+    pytest.importorskip("raas_math", reason="raas-math is not installed")
+    result = raas("new", *arguments)
+    assert (result.exit_code, result.output.startswith("error: ")) == (2, True), result.output
+    assert said in result.output and result.output.count("\n") == 1
+    assert list(tmp_path.iterdir()) == []
