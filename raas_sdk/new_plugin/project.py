@@ -29,7 +29,7 @@ class PluginProject:
 
 
 def write_project(name: PluginName, parent: Path) -> PluginProject:
-    """Write the project of a plugin to a new folder in `parent`; raise FolderRefused and leave nothing if that fails."""
+    """Write a plugin's project to a new folder in `parent`; raise FolderRefused, with nothing left, if that fails."""
     texts = dict(_rendered(name))
     folder = parent / name.distribution
     with _new_folder(folder):

@@ -95,9 +95,9 @@ def test_the_installed_plugin_is_listed_with_its_version(site):
 
 async def test_the_installed_plugin_is_served(url, examples):
     instance = json.loads((examples / "instance.json").read_text())
-    async with aiohttp.ClientSession() as session:
-        async with session.post(f"{url}/process", json={"instance": instance}) as response:
-            assert response.status == 200
-            result = await response.json()
+    body = {"instance": instance}
+    async with aiohttp.ClientSession() as session, session.post(f"{url}/process", json=body) as response:
+        assert response.status == 200
+        result = await response.json()
     assert (result["outcome"], result["reward"], result["usage"]["tool_calls"]) == ("scored", 1.0, 1), result
     assert result["trainable"]

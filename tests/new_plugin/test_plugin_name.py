@@ -31,7 +31,7 @@ def test_package_and_distribution_follow_from_the_name():
     ["", "Units", "1st", "my-task", "my task", "_x", "x_", "a__b", "ünits", "../x", "a/b", "a.b", "x\n", "x" * 41, "é"],
 )
 def test_a_malformed_name_is_refused_with_what_to_write_instead(text):
-    with pytest.raises(NameRefused, match="write lower-case letters|are the most") as refusal:
+    with pytest.raises(NameRefused, match=r"write lower-case letters|are the most") as refusal:
         PluginName(text)
     assert repr(text)[:50] in str(refusal.value)
 
