@@ -7,6 +7,7 @@ import click
 from rich.text import Text
 
 from raas_sdk.cli.console import screen
+from raas_sdk.cli.log_lines import configure_logging
 from raas_sdk.new_plugin import PluginName, PluginProject, write_project
 from raas_sdk.settings import load_settings
 
@@ -29,6 +30,7 @@ def command(name: str, parent: Path) -> None:
     It has a handler, a prompt, a grader, settings, instances, a script of replies and tests that pass: a task of unit
     conversion with Python as its tool, to be changed into yours.
     """
+    configure_logging("error")
     chosen = PluginName(name)
     chosen.check_free(load_settings())
     _print(write_project(chosen, parent))

@@ -38,3 +38,10 @@ def test_a_refusal_is_one_line_and_writes_nothing(raas, tmp_path, arguments, sai
     assert (result.exit_code, result.output.startswith("error: ")) == (2, True), result.output
     assert said in result.output and result.output.count("\n") == 1
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_broken_plugin_is_told_and_stops_nothing(raas, monkeypatch):
+    monkeypatch.setenv("RAAS_PLUGIN", "nowhere.gone")
+    result = raas("new", "knots")
+    assert (result.exit_code, "next:" in result.stdout) == (0, True), result.output
+    assert "plugin='gone'" in result.stderr and "No module named" in result.stderr
