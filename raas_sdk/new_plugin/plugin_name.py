@@ -3,10 +3,12 @@
 import importlib.util
 import keyword
 import re
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 from raas_sdk.errors import NameRefused
 from raas_sdk.hooks import load_plugins
+from raas_sdk.hooks.discovery import find_candidates
 from raas_sdk.settings import Settings
 
 __all__ = ["PluginName"]
@@ -38,15 +40,23 @@ class PluginName:
 
     def check_free(self, settings: Settings) -> None:
         """Raise NameRefused if an installed plugin, data source or package has the name."""
-        plugins = load_plugins(settings)
-        for report in plugins.reports:
-            if report.name == self.text:
-                raise NameRefused(f"{self.text!r} is the name of an installed plugin ({report.source}); take another")
-        owner = plugins.table.exact.get(self.text) or plugins.table.aliases.get(self.text)
+        installed = {candidate.name: candidate.source for candidate in find_candidates(settings)}
+        if self.text in installed:
+            origin = installed[self.text]
+            raise NameRefused(f"{self.text!r} is the name of an installed plugin ({origin}); take another")
+        owner = _owners(settings, installed).get(self.text)
         if owner is not None:
             raise NameRefused(f"{self.text!r} is a data source of the installed plugin {owner!r}; take another name")
         if importlib.util.find_spec(self.package) is not None:
             raise NameRefused(f"the package {self.package!r} exists already; take another name than {self.text!r}")
+
+
+def _owners(settings: Settings, installed: Collection[str]) -> Mapping[str, str]:
+    """Data source → plugin. What the settings say of plugins that are still to be written is left out."""
+    own = {name: section for name, section in settings.plugins.items() if name in installed}
+    routes = {source: plugin for source, plugin in settings.routes.items() if plugin in installed}
+    there = settings.model_copy(update={"plugins": own, "routes": {}, "wrappers": (), "strict": False})
+    return {**routes, **load_plugins(there).table.exact}
 
 
 def _fault(text: str) -> str | None:

@@ -25,7 +25,8 @@ PORT = "8006"
 SHARED = "import site; site.PREFIXES.append({prefix!r}); site.addsitedir({packages!r})\n"
 PROGRAMS = {
     "raas": "from raas_sdk.cli import main\nmain()\n",
-    "pip": "from pip._internal.cli.main import main\nimport sys\nsys.exit(main())\n",
+    "pip": "import sys\nfrom pip._internal.cli.main import main\n"
+    "sys.exit(main([*sys.argv[1:], '--no-build-isolation']))\n",
     # The flags that the page uses, for machines without curl.
     "curl": """import sys, urllib.request
 url = next(word for word in sys.argv[1:] if word.startswith("http"))
@@ -35,7 +36,7 @@ request = urllib.request.Request(url, given["-d"].encode(), {name: value})
 open(given["-o"], "wb").write(urllib.request.urlopen(request).read())
 """,
 }
-OFFLINE = {"PIP_NO_INDEX": "1", "PIP_NO_DEPS": "1", "PIP_NO_BUILD_ISOLATION": "0", "PIP_NO_CACHE_DIR": "1"}
+OFFLINE = {"PIP_NO_INDEX": "1", "PIP_NO_DEPS": "1", "PIP_NO_CACHE_DIR": "1"}
 
 
 @dataclass

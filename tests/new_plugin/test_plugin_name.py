@@ -75,6 +75,11 @@ def test_a_data_source_of_an_installed_plugin_is_taken(settings, as_plugin, task
     PluginName("number_theory").check_free(settings(plugin=(plugin,)))
 
 
+def test_settings_written_ahead_for_the_plugin_do_not_take_its_name(settings):
+    ahead = {"plugins": {"knots": {"tolerance": 0.1}}, "routes": {"ropes": "knots"}, "wrappers": ("knots",)}
+    PluginName("knots").check_free(settings(strict=True, **ahead))
+
+
 @pytest.mark.parametrize("text", ["sdk", "runtime", "math"])
 def test_a_name_whose_package_exists_is_taken(settings, text):
     with pytest.raises(NameRefused, match=f"the package 'raas_{text}' exists already"):
