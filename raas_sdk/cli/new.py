@@ -37,18 +37,19 @@ def command(name: str, parent: Path) -> None:
 
 
 def _print(project: PluginProject) -> None:
+    folder = _as_path(project.folder)
+    examples = shlex.quote(folder) + "/examples"
     console = screen()
-    place = shlex.quote(_as_path(project.folder))
-    console.print(Text(f"{place} holds the plugin {project.name.text!r}:"), soft_wrap=True)
+    console.print(Text(f"{shlex.quote(folder)} holds the plugin {project.name.text!r}:"), soft_wrap=True)
     for file in project.files:
         console.print(Text(f"  {file}"), soft_wrap=True)
     console.print("next:", style="bold")
-    console.print(Text(f"  pip install -e {place}"), soft_wrap=True)
-    examples = f"{place}/examples"
-    console.print(
-        Text(f"  raas debug {examples}/instance.json --policy scripted:{examples}/replies.json"), soft_wrap=True
-    )
-    console.print(Text(f"  python -m pytest {place}"), soft_wrap=True)
+    for command in (
+        f"pip install -e {shlex.quote(folder + '[test]')}",
+        f"raas debug {examples}/instance.json --policy scripted:{examples}/replies.json",
+        f"python -m pytest {shlex.quote(folder)}",
+    ):
+        console.print(Text(f"  {command}"), soft_wrap=True)
 
 
 def _as_path(folder: Path) -> str:

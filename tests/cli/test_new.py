@@ -16,11 +16,13 @@ def test_it_writes_a_project_and_prints_three_commands(raas, tmp_path):
     assert [place for place in named if not (tmp_path / place).exists()] == []
 
 
-def test_dir_says_where_and_any_name_of_a_folder_is_quoted(raas, tmp_path):
+def test_dir_says_where_and_any_path_is_quoted(raas, tmp_path):
     (tmp_path / "my tasks").mkdir()
-    for given, shown in (("my tasks", "'./my tasks/raas-knots'"), (tmp_path, str(tmp_path / "raas-knots"))):
+    for given, folder in (("my tasks", "./my tasks/raas-knots"), (tmp_path, str(tmp_path / "raas-knots"))):
         result = raas("new", "knots", "--dir", str(given))
-        assert f"pip install -e {shown}\n" in result.output
+        install, debug, test = (shlex.split(line) for line in result.output.splitlines()[-3:])
+        assert (install[-1], test[-1]) == (f"{folder}[test]", folder)
+        assert (debug[2], debug[4]) == (f"{folder}/examples/instance.json", f"scripted:{folder}/examples/replies.json")
 
 
 @pytest.mark.parametrize(
