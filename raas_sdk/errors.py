@@ -10,6 +10,9 @@
     │   ├── NotStarted             it is stopped
     │   ├── QueueFull              too much is waiting; `retry_after` says when to come again
     │   └── JobConflict            the job_id is taken by a job with another body
+    ├── NewPluginRefused           a new plugin cannot be written
+    │   ├── NameRefused            its name is malformed or taken
+    │   └── FolderRefused          its folder exists already or cannot be made
     ├── PluginRefused              a plugin that must not be loaded, and why
     ├── PluginUnavailable          its start-up failed: its routes answer 503
     ├── PluginFault                the plugin broke its contract while a job ran
@@ -37,9 +40,12 @@ __all__ = [
     "BadInstance",
     "BadRequest",
     "BadSampling",
+    "FolderRefused",
     "GraderFault",
     "JobConflict",
     "LimitReached",
+    "NameRefused",
+    "NewPluginRefused",
     "NoBackend",
     "NotNow",
     "NotStarted",
@@ -127,6 +133,24 @@ class JobConflict(NotNow):
     """The job_id belongs to a job with another body."""
 
     code = "job_conflict"
+
+
+class NewPluginRefused(RaasError):
+    """A new plugin cannot be written."""
+
+    code = "new_plugin_refused"
+
+
+class NameRefused(NewPluginRefused):
+    """The name of a new plugin is malformed, or something installed has it."""
+
+    code = "name_refused"
+
+
+class FolderRefused(NewPluginRefused):
+    """The folder of a new plugin exists already, or cannot be made or written."""
+
+    code = "folder_refused"
 
 
 class PluginRefused(RaasError):

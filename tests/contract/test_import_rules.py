@@ -30,12 +30,13 @@ MAY_IMPORT = {
     "client": set(),
     "trainers": set(),
     "hooks": {"settings"},
+    "new_plugin": {"hooks", "settings"},
     "engine": {"hooks", "backends", "tokens", "settings"},
     "gateway": {"engine", "hooks", "backends", "settings"},
     "debug": {"gateway", "engine", "hooks", "backends", "tokens", "settings", "testing"},
     "server": {"gateway", "engine", "hooks", "backends", "settings"},
     "testing": {"agent", "tokens", "hooks", "engine", "gateway", "settings"},
-    "cli": {"server", "debug", "client", "gateway", "engine", "hooks", "backends", "settings", "testing"},
+    "cli": {"server", "debug", "client", "gateway", "engine", "hooks", "backends", "new_plugin", "settings", "testing"},
 }
 
 # Each dependency's rooms: those that may import it.
@@ -43,7 +44,12 @@ ROOMS = {
     "aiohttp": {"raas_sdk.backends", "raas_sdk.client", "raas_sdk.testing"},
     "click": {"raas_sdk.cli"},
     "fastapi": {"raas_sdk.server"},
-    "jinja2": {"raas_sdk.tokens.chat_template", "raas_sdk.agent.describe", "raas_math.prompting"},
+    "jinja2": {
+        "raas_sdk.agent.describe",
+        "raas_sdk.new_plugin.project",
+        "raas_sdk.tokens.chat_template",
+        "raas_math.prompting",
+    },
     "msgspec": {
         "raas_sdk.backends",
         "raas_sdk.cli",
