@@ -66,6 +66,14 @@ def _span_cells(segment: Segment, span: TurnSpan) -> Iterator[str]:
     yield span.note or ""
 
 
+def _place(traceback: str) -> str:
+    """The innermost place outside the SDK, else the innermost of all: file, line, function and code."""
+    lines = traceback.splitlines()
+    frames = [(line.strip(), lines[i + 1].strip()) for i, line in enumerate(lines[:-1]) if line.startswith("  File ")]
+    own = [frame for frame in frames if "raas_sdk" not in frame[0]] or frames
+    return "\n".join(own[-1]) if own else "-"
+
+
 def _verdict_table(result: Result) -> Table:
     table = Table(show_header=False)
     good = result.outcome in (Outcome.SCORED, Outcome.MODEL_LIMIT)
@@ -77,6 +85,7 @@ def _verdict_table(result: Result) -> Table:
     if result.failure is not None:
         failure = result.failure
         table.add_row("failure", Text(f"{failure.stage}/{failure.kind}/{failure.code}: {failure.message}", style="red"))
+        table.add_row("where", Text(_place(failure.traceback or "")))
     table.add_row("submission", Text(repr(result.trajectory.submission)[:500]))
     usage, timing = result.usage, result.timing
     table.add_row("turns, tools", f"{usage.turns} turns, {usage.tool_calls} tool calls")

@@ -36,6 +36,11 @@ def test_json_is_the_canonical_record_and_nothing_else(debug):
     assert record.usage.sampled_tokens == len("yes") + len("no") + 2
 
 
+def test_a_plugins_fault_is_shown_with_its_place(debug):
+    output = debug('{"data_source": "broken"}').output
+    assert "task_plugin.py" in output and 'raise RuntimeError("the grader is out")' in output
+
+
 def test_the_exit_code_tells_the_outcome(debug):
     assert debug('{"data_source": "broken"}').exit_code == 1
     assert debug('{"data_source": "echo"}', replies='["yes"]').exit_code == 1
