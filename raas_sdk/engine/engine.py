@@ -60,13 +60,14 @@ class Engine(Listener):
         keep: KeepSandbox | None = None,
         runtimes: RuntimeChooser | None = None,
         client: BackendClient | None = None,
+        graders: GraderPool | None = None,
     ) -> AsyncIterator["Engine"]:
         """Start plugins, say hello and take jobs; on the way out, cancel what runs and close everything."""
         shelf = RendererShelf(settings.tokenizer)
         await shelf.preload()
         chooser = runtimes or RuntimeChooser(settings.runtime, allow_unsafe=settings.allow_unsafe_runtime)
         async with AsyncExitStack() as stack:
-            graders = GraderPool(settings.grade_workers)
+            graders = graders or GraderPool(settings.grade_workers)
             stack.push_async_callback(graders.close)
             if client is None:
                 client = await stack.enter_async_context(BackendClient())

@@ -4,6 +4,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 from raas_sdk.engine import Engine, RuntimeChooser, direct_channels
+from raas_sdk.engine.graders import GraderPool
 from raas_sdk.engine.host import KeepSandbox
 from raas_sdk.gateway.gateway import Gateway
 from raas_sdk.hooks import Plugins, load_plugins
@@ -18,6 +19,7 @@ async def open_service(
     *,
     plugins: Plugins | None = None,
     runtimes: RuntimeChooser | None = None,
+    graders: GraderPool | None = None,
     keep: KeepSandbox | None = None,
     coded: bool = False,
 ) -> AsyncIterator[Gateway]:
@@ -32,7 +34,7 @@ async def open_service(
     loaded = load_plugins(settings) if plugins is None else plugins
     gateway_end, engine_end = direct_channels(coded=coded)
     async with (
-        Engine.open(loaded, settings, engine_end, keep=keep, runtimes=chooser),
+        Engine.open(loaded, settings, engine_end, keep=keep, runtimes=chooser, graders=graders),
         Gateway.open(loaded, settings, gateway_end) as gateway,
     ):
         await gateway.ready.wait()

@@ -13,7 +13,7 @@ from typing import Any
 from raas_sdk.errors import PluginRefused
 from raas_sdk.settings import Settings
 
-__all__ = ["PATH_PREFIX", "Candidate", "find_candidates"]
+__all__ = ["GROUP", "PATH_PREFIX", "Candidate", "find_candidates", "named_candidate"]
 
 GROUP = "raas"
 PATH_PREFIX = "raas_plugin_"
@@ -38,10 +38,11 @@ def find_candidates(settings: Settings) -> Iterator[Candidate]:
             origin = "unknown distribution" if dist is None else dist.name
             yield Candidate(point.name, f"entry point of {origin}", version, point.load)
     for text in settings.plugin:
-        yield _named(text)
+        yield named_candidate(text)
 
 
-def _named(text: str) -> Candidate:
+def named_candidate(text: str) -> Candidate:
+    """The plugin at `module[:attr]` or at a path, not imported yet."""
     place, _, attr = text.partition(":")
     path = Path(place)
     if path.suffix == ".py" or "/" in place:

@@ -85,8 +85,8 @@ class Plugins:
         return [Listener(implementation) for implementation in caller.get_hookimpls()]
 
 
-def load_plugins(settings: Settings) -> Plugins:
-    """Import, check and route every plugin.
+def load_plugins(settings: Settings, *, candidates: Iterable[Candidate] | None = None) -> Plugins:
+    """Import, check and route every plugin: those that the settings name, or just these `candidates`.
 
     A plugin that fails alone is reported (or refuses the start with `strict`); conflicts between plugins
     always raise PluginRefused, both named.
@@ -95,7 +95,8 @@ def load_plugins(settings: Settings) -> Plugins:
     manager.add_hookspecs(hookspecs)
     manager.register(defaults, name=defaults.NAME)
     plugins = Plugins(manager)
-    for candidate, plugin in _in_wrapper_order(_import_all(settings, plugins), settings.wrappers):
+    found = find_candidates(settings) if candidates is None else candidates
+    for candidate, plugin in _in_wrapper_order(_import_all(found, plugins), settings.wrappers):
         _admit(candidate, plugin, plugins, settings)
     _note_stray_settings(plugins, settings)
     # Last of all: a later wrapper marked trylast would come between it and the task plugin.
@@ -107,9 +108,9 @@ def load_plugins(settings: Settings) -> Plugins:
     return plugins
 
 
-def _import_all(settings: Settings, plugins: Plugins) -> list[Found]:
+def _import_all(candidates: Iterable[Candidate], plugins: Plugins) -> list[Found]:
     found: dict[str, Found] = {}
-    for candidate in find_candidates(settings):
+    for candidate in candidates:
         if candidate.name in found:
             rival = found[candidate.name][0]
             message = f"two plugins are named {candidate.name!r}: {rival.source} and {candidate.source}"

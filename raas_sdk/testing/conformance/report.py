@@ -1,0 +1,90 @@
+"""What a check found: findings, each with the hook, the fault and what to do about it."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any, Literal
+
+__all__ = ["CheckReport", "Finding", "Findings", "Severity"]
+
+Severity = Literal["error", "warning"]
+SHOWN_CHARS = 600
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One fault. `check` is the step of the walk that found it; an error breaks the contract, a warning may be meant."""
+
+    severity: Severity
+    hook: str
+    fault: str
+    advice: str
+    check: str
+
+    def __str__(self) -> str:
+        return f"{self.severity}: {self.hook}: {self.fault}\n    what to do: {self.advice}"
+
+
+@dataclass(frozen=True, slots=True)
+class CheckReport:
+    """All findings about one plugin, `checks` that were made in order, and how many `rollouts` it took."""
+
+    plugin: str
+    findings: tuple[Finding, ...] = ()
+    checks: tuple[str, ...] = ()
+    rollouts: int = 0
+
+    @property
+    def errors(self) -> tuple[Finding, ...]:
+        """What breaks the contract."""
+        return tuple(finding for finding in self.findings if finding.severity == "error")
+
+    @property
+    def warnings(self) -> tuple[Finding, ...]:
+        """What may be meant, but is worth a look."""
+        return tuple(finding for finding in self.findings if finding.severity == "warning")
+
+    def raise_for_faults(self, *, warnings: bool = False) -> None:
+        """Raise AssertionError that shows every finding if there is an error; with `warnings` also for those."""
+        if self.errors or (warnings and self.findings):
+            raise AssertionError(str(self))
+
+    def to_wire(self) -> dict[str, Any]:
+        """Plain data for JSON."""
+        row: Mapping[str, Any] = asdict(self)
+        return {**row, "findings": [asdict(finding) for finding in self.findings], "checks": list(self.checks)}
+
+    def __str__(self) -> str:
+        counts = f"{len(self.errors)} errors, {len(self.warnings)} warnings"
+        head = f"plugin {self.plugin!r}: {counts} after {len(self.checks)} checks, {self.rollouts} rollouts"
+        return "\n".join([head, *map(str, self.findings)])
+
+
+@dataclass(slots=True)
+class Findings:
+    """Collects findings; the same fault of the same hook counts once."""
+
+    found: dict[tuple[str, str], Finding] = field(default_factory=dict)
+    checks: list[str] = field(default_factory=list)
+
+    def begin(self, check: str) -> None:
+        """Say which check is made now."""
+        self.checks.append(check)
+
+    def error(self, hook: str, fault: str, advice: str) -> None:
+        """Note what breaks the contract."""
+        self._add("error", hook, fault, advice)
+
+    def warn(self, hook: str, fault: str, advice: str) -> None:
+        """Note what is worth a look."""
+        self._add("warning", hook, fault, advice)
+
+    def __iter__(self) -> Iterator[Finding]:
+        return iter(sorted(self.found.values(), key=lambda finding: finding.severity))
+
+    def __len__(self) -> int:
+        return len(self.found)
+
+    def _add(self, severity: Severity, hook: str, fault: str, advice: str) -> None:
+        short = " ".join(fault.split())[:SHOWN_CHARS]
+        finding = Finding(severity, hook, short, advice, self.checks[-1] if self.checks else "")
+        self.found.setdefault((hook, short), finding)
