@@ -12,7 +12,7 @@ from raas_sdk.errors import RaasError
 __all__ = ["main"]
 
 GROUP = "raas.commands"
-BUILT_IN = ("debug", "new", "plugins", "routes", "serve", "submit")
+BUILT_IN = ("check", "debug", "new", "plugins", "routes", "serve", "submit")
 
 
 class Commands(click.Group):

@@ -1,4 +1,4 @@
-"""What `raas debug` is given: an instance and, for a scripted policy, its replies."""
+"""What `raas debug` and `raas check` are given: an instance and, for a scripted policy, its replies."""
 
 import sys
 from collections.abc import Mapping
@@ -9,7 +9,7 @@ import msgspec
 
 from raas_sdk.errors import BadInstance, SettingsInvalid
 
-__all__ = ["read_body", "read_script"]
+__all__ = ["read_body", "read_replies", "read_script"]
 
 PREFIX = "scripted:"
 
@@ -30,15 +30,19 @@ def read_script(policy: str) -> list[str]:
     """The replies of `scripted:FILE`; raise SettingsInvalid that says what the file must hold."""
     if not policy.startswith(PREFIX):
         raise SettingsInvalid(f"--policy {policy!r} is unknown; write --policy scripted:FILE")
-    path = Path(policy.removeprefix(PREFIX))
+    return read_replies(Path(policy.removeprefix(PREFIX)), flag="--policy")
+
+
+def read_replies(path: Path, *, flag: str) -> list[str]:
+    """The texts of a JSON list; raise SettingsInvalid that names the flag and says what the file must hold."""
     try:
         value = msgspec.json.decode(path.read_bytes())
     except OSError as error:
-        raise SettingsInvalid(f"--policy: {str(path)!r} cannot be read: {error.strerror}") from error
+        raise SettingsInvalid(f"{flag}: {str(path)!r} cannot be read: {error.strerror}") from error
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise SettingsInvalid(f"--policy: {str(path)!r} is not JSON: {error}") from error
+        raise SettingsInvalid(f"{flag}: {str(path)!r} is not JSON: {error}") from error
     if not isinstance(value, list) or not value or not all(isinstance(reply, str) for reply in value):
-        raise SettingsInvalid(f'--policy: {str(path)!r} must hold a JSON list of reply texts, like ["2 + 2 is 4"]')
+        raise SettingsInvalid(f'{flag}: {str(path)!r} must hold a JSON list of reply texts, like ["2 + 2 is 4"]')
     return value
 
 

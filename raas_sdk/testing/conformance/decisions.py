@@ -26,12 +26,12 @@ async def check_decisions(rig: Rig) -> None:
         hook = f"raas_{stage.value}_exception"
         if rig.subject.implements(rig.plugins, hook):
             rig.findings.begin(f"{hook} for made-up errors")
-            for error in _errors():
-                for trajectory in _trajectories(rig):
-                    _ask(rig, stage, error, trajectory)
+            cases = [(error, trajectory) for error in _errors() for trajectory in _trajectories(rig)]
+            next((case for case in cases if not _ask(rig, stage, *case)), None)  # one fault tells enough
 
 
-def _ask(rig: Rig, stage: Stage, error: Exception, trajectory: Trajectory) -> None:
+def _ask(rig: Rig, stage: Stage, error: Exception, trajectory: Trajectory) -> bool:
+    """Ask once; whether the answer can be used."""
     hook = f"raas_{stage.value}_exception"
     job = admit({"instance": rig.plan.instance}, rig.settings).job
     route = rig.plugins.route(job.data_source)
@@ -41,11 +41,13 @@ def _ask(rig: Rig, stage: Stage, error: Exception, trajectory: Trajectory) -> No
     except Exception as fault:  # noqa: BLE001 - foreign code; what it raised is the finding
         text = classify(fault, stage=stage.value).message
         rig.findings.error(hook, f"for {type(error).__name__}: {text}", ANY_ERROR)
-        return
+        return False
     infra = classify(error, stage=stage.value).kind == "infra"
     if infra and isinstance(decision, Reward):
         fault_text = f"gives a reward of {decision.value:g} for {type(error).__name__}, which is no fault of the policy"
         rig.findings.error(hook, fault_text, "return None for what has raas_kind 'infra'")
+        return False
+    return True
 
 
 def _errors() -> list[Exception]:

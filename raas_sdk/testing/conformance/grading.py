@@ -33,20 +33,18 @@ async def check_good_rollout(rig: Rig) -> bool:
         return False
     rig.good = good
     rig.budget_seconds = min(rig.budget_seconds, max(2.0, 20 * good.result.timing.counted))
-    if not good.result.reward and rig.plan.scripted:
-        rig.findings.warn(
-            "raas_eval",
-            "the given script earns no reward, so that many faults cannot show",
-            "give a script that solves the instance",
-        )
+    if not good.result.reward:
+        which = "the given script" if rig.plan.scripted else "no script was given, and 'I do not know.'"
+        fault = f"{which} earns no reward, so that many faults cannot show"
+        rig.findings.warn("raas_eval", fault, "give a script that solves the instance")
     if not good.result.trainable:
         advice = "sample from the policy; only what it said can be trained on"
         rig.findings.warn("raas_run", f"the rollout is not trainable: {good.result.mask_reason}", advice)
     return True
 
 
-async def check_regrading(rig: Rig, when: str) -> None:
-    """Grade the same submission twice as fresh jobs."""
+async def check_regrading(rig: Rig, when: str) -> bool:
+    """Grade the same submission twice as fresh jobs; whether it got the same grade."""
     rig.findings.begin(f"grading stored work {when}")
     good = _good(rig)
     first, second = [await rig.regrade(good.result.trajectory.submission) for _ in range(2)]
@@ -54,13 +52,14 @@ async def check_regrading(rig: Rig, when: str) -> None:
         if again.result.reward is None:
             what = _failure_text(again.result)
             rig.findings.error("raas_eval", f"cannot grade stored work {when}, without INIT and RUN: {what}", PURE)
-            return
+            return False
     if first.graded != second.graded:
         fault = f"is not deterministic: the same submission got {_shown(first)} and {_shown(second)}"
         rig.findings.error("raas_eval", fault, "grade without chance, clock or network; seed what must draw")
     elif first.graded != good.graded:
         fault = f"depends on more than the submission: {_shown(good)} after its RUN, {_shown(first)} {when}"
         rig.findings.error("raas_eval", fault, PURE)
+    return first.graded == second.graded == good.graded
 
 
 async def check_sharing(rig: Rig) -> None:
@@ -99,18 +98,26 @@ def _others(rig: Rig) -> Callable[[], Awaitable[None]]:
 def _turned(instance: Any) -> dict[str, Any]:
     """The instance with other texts in it."""
     kept = ("data_source", "instance_id")
-    return {key: value[::-1] if isinstance(value, str) and key not in kept else value for key, value in instance.items()}
+    return {
+        key: value[::-1] if isinstance(value, str) and key not in kept else value for key, value in instance.items()
+    }
 
 
 def _explain(rig: Rig, result: Result) -> None:
     failure = result.failure
+    if any(step.ended_by_force for step in rig.clock.blocked):
+        return
     if failure is None:
         rig.findings.error("raas_eval", f"the rollout ended as {result.outcome} without a reward", "return a Reward")
     elif result.outcome is Outcome.MODEL_LIMIT:
         advice = "catch LimitReached in raas_run and return what there is; or give a script of more replies"
-        rig.findings.error(f"raas_{failure.stage}", f"hands in nothing at the end of the script: {failure.message}", advice)
+        rig.findings.error(
+            f"raas_{failure.stage}", f"hands in nothing at the end of the script: {failure.message}", advice
+        )
     else:
-        advice = ADVICE.get(failure.code, "see the traceback: raas debug with the same instance and --policy scripted:FILE")
+        advice = ADVICE.get(
+            failure.code, "see the traceback: raas debug with the same instance and --policy scripted:FILE"
+        )
         hook = f"raas_{failure.stage}"
         if result.reward is not None:
             hook += "_exception"

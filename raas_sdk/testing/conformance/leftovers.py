@@ -25,6 +25,7 @@ class TaskWatch:
 
     def __init__(self) -> None:
         self._tasks: dict[asyncio.Task[Any], str] = {}
+        self._patience = END_SECONDS
 
     @contextmanager
     def watching(self) -> Iterator[None]:
@@ -49,11 +50,12 @@ class TaskWatch:
     async def left(self) -> list[tuple[str, str]]:
         """(hook, what it runs) of the tasks that go on although their stage is over; they are cancelled."""
         if self._tasks:
-            await asyncio.wait(set(self._tasks), timeout=END_SECONDS)
+            await asyncio.wait(set(self._tasks), timeout=self._patience)
         found = dict(self._tasks)
         for task in found:
             task.cancel()
         if found:
+            self._patience = 0.0  # one such task tells enough; the rest of the walk need not wait for each
             await asyncio.wait(set(found), timeout=END_SECONDS)
         self._tasks.clear()
         return [(hook, _work_of(task)) for task, hook in found.items()]
@@ -88,14 +90,15 @@ class ProcessTraces:
         )
 
     def compare(self, later: "ProcessTraces", findings: Findings) -> None:
-        """Note what differs later; processes that were left are ended."""
+        """Note what differs later, and put it right: the check itself leaves nothing behind."""
         self._compare_state(later, findings)
-        for pid, command in later.children.items():
-            if pid not in self.children:
-                with suppress(ProcessLookupError):
-                    os.kill(pid, signal.SIGKILL)
-                fault = f"leaves a process behind: {command!r} (pid {pid}, ended by the check)"
-                findings.error("process", fault, "end what you start, in a finally or in raas_shutdown")
+        left = {pid: command for pid, command in later.children.items() if pid not in self.children}
+        for pid in left:
+            with suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+        if left:
+            fault = f"leaves {len(left)} processes behind, such as {next(iter(left.values()))!r} (ended by the check)"
+            findings.error("process", fault, "end what you start, in a finally or in raas_shutdown")
         for name, count in later.files.items():
             more = count - self.files.get(name, 0)
             if more > 0:
@@ -104,20 +107,25 @@ class ProcessTraces:
                 findings.warn("process", fault, advice) if more == 1 else findings.error("process", fault, advice)
 
     def _compare_state(self, later: "ProcessTraces", findings: Findings) -> None:
-        changed = {
-            name
-            for name in {*self.environment, *later.environment}
-            if self.environment.get(name) != later.environment.get(name)
-        } - {"PYTEST_CURRENT_TEST"}
+        names = {*self.environment, *later.environment} - {"PYTEST_CURRENT_TEST"}
+        changed = [name for name in sorted(names) if self.environment.get(name) != later.environment.get(name)]
         if changed:
-            fault = f"writes to the environment: {sorted(changed)}"
-            findings.error("process", fault, "hand values on as arguments; declare raas_settings for what is configured")
+            advice = "hand values on as arguments; declare raas_settings for what is configured"
+            findings.error("process", f"writes to the environment: {changed}", advice)
+            os.environ.update({name: self.environment[name] for name in changed if name in self.environment})
+            for name in changed:
+                if name not in self.environment:
+                    del os.environ[name]
         if self.folder != later.folder:
             findings.error("process", f"changes the working folder to {later.folder!r}", "use absolute paths")
+            os.chdir(self.folder)
         if self.handlers != later.handlers:
             findings.error("process", "changes signal handlers", "leave signals to the service; use raas_shutdown")
+            for number, handler in zip(WATCHED_SIGNALS, self.handlers, strict=True):
+                signal.signal(number, handler)
         if self.loggers != later.loggers:
             findings.error("process", "configures logging", "log to host.log, and leave handlers to the service")
+            logging.getLogger().handlers[:] = self.loggers
 
 
 @contextmanager

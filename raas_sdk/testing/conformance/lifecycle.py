@@ -35,7 +35,9 @@ def check_loading(subject: Subject, plan: Plan, *, findings: Findings, folder: P
     if report.error is not None:
         findings.error(_hook_in(report.error), report.error, "mend what the message names; raas plugins shows the same")
         return None
-    return plan if report.kind == "wrapper" else _addressed(plan, plugins, report.data_sources, findings)
+    if report.kind == "wrapper" or not plan.instance:
+        return plan
+    return _addressed(plan, plugins, report.data_sources, findings)
 
 
 @asynccontextmanager
@@ -52,10 +54,13 @@ async def opened(
             findings.error("raas_startup", f"does not end within {plan.patience_seconds:g} s", START)
             yield None
             return
+        refused = subject.report(rig.plugins).error
         reason = rig.gateway.unavailable.get(subject.name)
-        if reason is not None:
+        if refused is not None:
+            findings.error("registration", f"cannot be loaded a second time: {refused}", "do nothing at import")
+        elif reason is not None:
             findings.error("raas_startup", reason, START)
-        yield None if reason is not None else rig
+        yield rig if refused is None and reason is None else None
 
 
 async def check_closing(subject: Subject, plan: Plan, *, findings: Findings, folder: Path) -> None:
@@ -103,4 +108,3 @@ def _with_source(plan: Plan, source: str) -> Plan:
 def _hook_in(text: str) -> str:
     """The hook that a refusal is about."""
     return next((hook for hook in sorted(HOOKS, key=len, reverse=True) if hook in text), "registration")
-

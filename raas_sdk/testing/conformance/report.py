@@ -12,7 +12,7 @@ SHOWN_CHARS = 600
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One fault. `check` is the step of the walk that found it; an error breaks the contract, a warning may be meant."""
+    """One fault, found by the step `check` of the walk. An error breaks the contract, a warning may be meant."""
 
     severity: Severity
     hook: str
@@ -77,6 +77,15 @@ class Findings:
     def warn(self, hook: str, fault: str, advice: str) -> None:
         """Note what is worth a look."""
         self._add("warning", hook, fault, advice)
+
+    @property
+    def errors(self) -> int:
+        """How many errors were found."""
+        return sum(found.severity == "error" for found in self.found.values())
+
+    def accused(self, hook: str) -> bool:
+        """Whether an error of this hook was found already."""
+        return any(found.hook == hook and found.severity == "error" for found in self.found.values())
 
     def __iter__(self) -> Iterator[Finding]:
         return iter(sorted(self.found.values(), key=lambda finding: finding.severity))

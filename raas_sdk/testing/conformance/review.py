@@ -26,6 +26,7 @@ def review(result: Result, visits: Sequence[Visit], findings: Findings) -> None:
     refused = result.extra.get("final_result_error")
     if refused:
         findings.error("raas_final_result", str(refused), "return replace(result, reward_parts=…, extra=…) or None")
-    for second in () if result.failure is None else result.failure.also:
-        stage = result.failure.stage if result.failure else "?"
-        findings.error(f"raas_{stage}_exception", f"raises: {second}", "return a Reward, a Failure or None for any error")
+    if result.failure is not None and result.failure.also:
+        hook = f"raas_{result.failure.stage}_exception"
+        if not findings.accused(hook):
+            findings.error(hook, result.failure.also[-1], "return a Reward, a Failure or None for any error")

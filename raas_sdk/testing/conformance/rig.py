@@ -95,16 +95,18 @@ class Rig:
         settings = subject.service_settings(folder, **flags)
         watcher, trap, tasks = Watcher(clock), Trap(), TaskWatch()
         plugins = subject.load(settings, watcher, plan.instance.get("data_source"))
-        chooser = RuntimeChooser(
-            "checked", allow_unsafe=True, runtimes={"checked": TrappedRuntime(plan.runtime, trap)}
-        )
+        chooser = RuntimeChooser("checked", allow_unsafe=True, runtimes={"checked": TrappedRuntime(plan.runtime, trap)})
         with tasks.watching():
             graders = TrappedGraders(1, trap)
-            async with open_service(settings, plugins=plugins, runtimes=chooser, graders=graders, coded=True) as gateway:
+            async with open_service(
+                settings, plugins=plugins, runtimes=chooser, graders=graders, coded=True
+            ) as gateway:
                 made = (settings, plugins, gateway, watcher, trap, clock, tasks, findings, plan.patience_seconds)
                 yield cls(subject, plan, *made)
 
-    async def rollout(self, replies: Sequence[str] | None = None, *, orders: Orders | None = None, **body: Any) -> Rollout:
+    async def rollout(
+        self, replies: Sequence[str] | None = None, *, orders: Orders | None = None, **body: Any
+    ) -> Rollout:
         """Run one job to its end and look it over. `body` goes into the request; `faults` to the server."""
         faults = body.pop("faults", None)
         body.setdefault("limits", {})
@@ -136,9 +138,18 @@ class Rig:
 
     async def _submit(self, name: str, body: Mapping[str, Any]) -> Result:
         instance = body.get("instance", self.plan.instance)
-        most = {"max_turns": len(self.plan.replies), "infra_retries": 0, "collect_seconds": self.budget_seconds}
+        most = {
+            "max_turns": len(self.plan.replies),
+            "infra_retries": 0,
+            "collect_seconds": min(1.0, self.budget_seconds),
+        }
         stages = dict.fromkeys(("init_seconds", "run_seconds", "eval_seconds"), self.budget_seconds)
-        request = {"instance": instance, "job_id": name, "pool": name, "sampling_params": {"temperature": 1.0, "seed": 1}}
+        request = {
+            "instance": instance,
+            "job_id": name,
+            "pool": name,
+            "sampling_params": {"temperature": 1.0, "seed": 1},
+        }
         limits = {**most, **stages, **body["limits"]}
         return await self.gateway.submit(admit({**request, "limits": limits}, self.settings)).done
 

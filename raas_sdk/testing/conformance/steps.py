@@ -125,7 +125,7 @@ class Stepped:
         self._suspended = suspended
 
     def __await__(self) -> Generator[Any, Any, Any]:
-        return self  # type: ignore[return-value]
+        return self
 
     def __iter__(self) -> "Stepped":
         return self
@@ -152,7 +152,7 @@ class Stepped:
         return waited_for
 
     def _generator(self) -> Generator[Any, Any, Any]:
-        return self._work  # type: ignore[return-value]
+        return self._work
 
 
 def _place(frame: FrameType | None) -> str | None:

@@ -91,7 +91,9 @@ def _by_text(text: str) -> Candidate:
     for point in entry_points(group=GROUP):
         if point.name == text:
             return Candidate(text, f"entry point {point.value}", None, point.load)
-    return named_candidate(text)
+    place, colon, attr = text.partition(":")
+    # Absolute, because it is loaded again and a plugin may have moved the process elsewhere.
+    return named_candidate(f"{Path(place).resolve()}{colon}{attr}" if Path(place).exists() else text)
 
 
 def _given(plugin: Any) -> Candidate:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from raas_sdk.engine import RuntimeChooser
+from raas_sdk.hooks.validation import ANNOUNCEMENTS
 from raas_sdk.testing.conformance.decisions import check_decisions
 from raas_sdk.testing.conformance.faulty import check_backend_faults, check_grader_fault, check_sandbox_faults
 from raas_sdk.testing.conformance.grading import check_good_rollout, check_regrading, check_sharing
@@ -24,7 +25,9 @@ from raas_sdk.workspace import Runtime
 __all__ = ["assert_plugin_ok", "check_plugin", "check_plugin_async"]
 
 NO_SCRIPT = ("I do not know.",) * 3
-NOT_THE_LOOP = "await asyncio.to_thread, host.grade or an asynchronous library, never a call that waits or computes long"
+NOT_THE_LOOP = (
+    "await asyncio.to_thread, host.grade or an asynchronous library, never a call that waits or computes long"
+)
 
 
 async def check_plugin_async(
@@ -62,7 +65,8 @@ async def check_plugin_async(
         before = ProcessTraces.now()
         with clock.watching():
             walk = Walk(subject, plan, findings=findings, clock=clock, folder=folder)
-            await walk.take(whole=instance is not None)
+            await walk.take()
+        findings.begin("what is left behind")
         gc.collect()
         before.compare(ProcessTraces.now(), findings)
     _note_blocked(clock, findings)
@@ -74,11 +78,9 @@ def check_plugin(plugin: Any, *, instance: Mapping[str, Any] | None, **options: 
 
     In a test: `check_plugin("my_module:plugin", instance={...}, script=[...]).raise_for_faults()`.
     """
-    try:
-        asyncio.get_running_loop()
-    except RuntimeError:
-        return asyncio.run(check_plugin_async(plugin, instance=instance, **options))
-    raise RuntimeError("an event loop runs here already; write: await check_plugin_async(...)")
+    if _is_loop_running():
+        raise RuntimeError("an event loop runs here already; write: await check_plugin_async(...)")
+    return asyncio.run(check_plugin_async(plugin, instance=instance, **options))
 
 
 def assert_plugin_ok(plugin: Any, *, instance: Mapping[str, Any] | None, **options: Any) -> None:
@@ -97,14 +99,14 @@ class Walk:
         self._with: dict[str, Any] = {"findings": findings, "folder": folder}
         self._clock = clock
 
-    async def take(self, *, whole: bool) -> None:
+    async def take(self) -> None:
         """Go as far as the plugin lets."""
-        plan = check_loading(self._subject, self._plan, **self._with) if whole else self._plan
+        plan = check_loading(self._subject, self._plan, **self._with)
         if plan is None:
             return
         self._findings.begin("start-up and shutdown")
         async with opened(self._subject, plan, clock=self._clock, **self._with) as rig:
-            went_well = rig is not None and whole and await self._through_jobs(rig)
+            went_well = rig is not None and bool(plan.instance) and await self._through_jobs(rig)
         if rig is not None:
             await check_closing(self._subject, plan, **self._with)
         if rig is not None and went_well:
@@ -112,11 +114,11 @@ class Walk:
 
     async def _through_jobs(self, rig: Rig) -> bool:
         try:
-            if not await check_good_rollout(rig):
+            if not await check_good_rollout(rig) or self._clock.blocked:
                 return False
-            await check_regrading(rig, "at once")
-            await check_sharing(rig)
-            await check_regrading(rig, "after other jobs")
+            if await check_regrading(rig, "at once"):
+                await check_sharing(rig)
+                await check_regrading(rig, "after other jobs")
             await check_limits(rig)
             await check_cancels(rig)
             await check_time_outs(rig)
@@ -134,13 +136,23 @@ class Walk:
         async with opened(self._subject, plan, clock=self._clock, **self._with) as rig:
             if rig is not None:
                 rig.good = earlier.good
+                rig.budget_seconds = earlier.budget_seconds
                 await check_regrading(rig, "after a restart")
                 self.rollouts += rig.rollouts
 
     def _note_listeners(self, rig: Rig) -> None:
-        if rig.gateway.announcements.failed:
-            fault = f"{rig.gateway.announcements.failed} announcements failed"
-            self._findings.error("raas_job_finished", fault, "let no listener raise; the log has the traceback")
+        heard = [hook for hook in ANNOUNCEMENTS if self._subject.implements(rig.plugins, hook)]
+        if heard and rig.gateway.announcements.failed:
+            fault = "raises when it is told what happened: what it should hear is lost"
+            self._findings.error(", ".join(heard), fault, "let no listener raise; the log has the traceback")
+
+
+def _is_loop_running() -> bool:
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return False
+    return True
 
 
 async def _runtime(wanted: str | Runtime) -> Runtime:

@@ -1,6 +1,7 @@
-"""A wrapper plugin beside the plugin that is checked: it sees every stage from the outside, and can stand in for one."""
+"""A wrapper plugin beside the one that is checked: it sees every stage from outside, and can stand in for one."""
 
 import asyncio
+import inspect
 from collections import defaultdict
 from collections.abc import Awaitable, Callable, Generator
 from dataclasses import dataclass, field
@@ -52,7 +53,7 @@ class Watcher:
         """Watch INIT, or stand in for it."""
         work = yield
         if self.orders[job.job_id].grades_only:
-            return _given(EmptyWorkspace())
+            return _instead(work, EmptyWorkspace())
         return self._watched("raas_init", job, work)
 
     @hookimpl(wrapper=True)
@@ -60,7 +61,9 @@ class Watcher:
         """Watch RUN, or stand in for it."""
         work = yield
         orders = self.orders[job.job_id]
-        return _given(orders.submission) if orders.grades_only else self._watched("raas_run", job, work)
+        if orders.grades_only:
+            return _instead(work, orders.submission)
+        return self._watched("raas_run", job, work)
 
     @hookimpl(wrapper=True)
     def raas_eval(self, job: Job) -> Generator[None, Any, Any]:
@@ -97,7 +100,9 @@ class Watcher:
             inside.reset(token)
 
 
-async def _given(value: Any) -> Any:
+async def _instead(work: Any, value: Any) -> Any:
+    if inspect.iscoroutine(work):
+        work.close()
     return value
 
 

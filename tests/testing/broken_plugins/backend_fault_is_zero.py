@@ -1,0 +1,22 @@
+"""A dead inference server earns the policy a zero."""
+
+from raas_sdk import Reward, hookimpl
+
+
+@hookimpl
+def raas_data_sources():
+    return ["broken"]
+
+
+@hookimpl
+async def raas_run(job, policy):
+    chat = policy.conversation([{"role": "user", "content": job.instance.payload["word"]}])
+    try:
+        return {"letter": (await chat.sample()).text}
+    except Exception:
+        return {"letter": ""}
+
+
+@hookimpl
+async def raas_eval(job, trajectory):
+    return Reward(float(trajectory.submission["letter"] == job.instance.payload["word"][0]))

@@ -1,0 +1,21 @@
+"""Needs a module that nobody has."""
+
+import no_such_module_anywhere  # noqa: F401
+
+from raas_sdk import Reward, hookimpl
+
+
+@hookimpl
+def raas_data_sources():
+    return ["broken"]
+
+
+@hookimpl
+async def raas_run(job, policy):
+    chat = policy.conversation([{"role": "user", "content": job.instance.payload["word"]}])
+    return {"letter": (await chat.sample()).text}
+
+
+@hookimpl
+async def raas_eval(job, trajectory):
+    return Reward(float(trajectory.submission["letter"] == job.instance.payload["word"][0]))

@@ -1,0 +1,24 @@
+"""Fails for every error but the one it was written for."""
+
+from raas_sdk import Reward, hookimpl
+
+
+@hookimpl
+def raas_data_sources():
+    return ["broken"]
+
+
+@hookimpl
+async def raas_run(job, policy):
+    chat = policy.conversation([{"role": "user", "content": job.instance.payload["word"]}])
+    return {"letter": (await chat.sample()).text}
+
+
+@hookimpl
+async def raas_eval(job, trajectory):
+    return Reward(float(trajectory.submission["letter"] == job.instance.payload["word"][0]))
+
+
+@hookimpl
+def raas_eval_exception(job, error):
+    return Reward(0.0) if error.reason == "syntax" else None

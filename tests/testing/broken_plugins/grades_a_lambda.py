@@ -1,0 +1,19 @@
+"""A lambda cannot be sent to a grading worker."""
+
+from raas_sdk import Reward, hookimpl
+
+
+@hookimpl
+def raas_data_sources():
+    return ["broken"]
+
+
+@hookimpl
+async def raas_run(job, policy):
+    chat = policy.conversation([{"role": "user", "content": job.instance.payload["word"]}])
+    return {"letter": (await chat.sample()).text}
+
+
+@hookimpl
+async def raas_eval(host, trajectory):
+    return Reward(float(await host.grade(lambda: 1)))

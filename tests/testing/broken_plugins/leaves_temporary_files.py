@@ -1,0 +1,22 @@
+"""Makes a folder for each job and never deletes it."""
+
+import tempfile
+
+from raas_sdk import Reward, hookimpl
+
+
+@hookimpl
+def raas_data_sources():
+    return ["broken"]
+
+
+@hookimpl
+async def raas_run(job, policy):
+    chat = policy.conversation([{"role": "user", "content": job.instance.payload["word"]}])
+    return {"letter": (await chat.sample()).text}
+
+
+@hookimpl
+async def raas_eval(job, trajectory):
+    tempfile.mkdtemp()
+    return Reward(float(trajectory.submission["letter"] == job.instance.payload["word"][0]))

@@ -1,0 +1,19 @@
+"""Asks for an argument that raas_run does not have."""
+
+from raas_sdk import Reward, hookimpl
+
+
+@hookimpl
+def raas_data_sources():
+    return ["broken"]
+
+
+@hookimpl
+async def raas_run(job, policy, sandbox):
+    chat = policy.conversation([{"role": "user", "content": job.instance.payload["word"]}])
+    return {"letter": (await chat.sample()).text}
+
+
+@hookimpl
+async def raas_eval(job, trajectory):
+    return Reward(float(trajectory.submission["letter"] == job.instance.payload["word"][0]))
