@@ -59,7 +59,7 @@ def _print(report: CheckReport) -> None:
     console = screen()
     for finding in report.findings:
         console.print(_line(finding), soft_wrap=True)
-    console.print(str(report).splitlines()[0], markup=False, soft_wrap=True)
+    console.print(report.summary, markup=False, soft_wrap=True)
 
 
 def _line(finding: Finding) -> Text:

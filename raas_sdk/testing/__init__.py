@@ -35,7 +35,7 @@ __all__ = [
     "check_plugin_async",
 ]
 
-HOMES = {
+_HOMES = {
     "conformance": ("CheckReport", "Finding", "assert_plugin_ok", "check_plugin", "check_plugin_async"),
     "fake_backend": ("FakeBackend",),
     "fake_runtime": ("FakeRuntime",),
@@ -46,7 +46,7 @@ HOMES = {
 
 
 def __getattr__(name: str) -> Any:
-    for home, names in HOMES.items():
+    for home, names in _HOMES.items():
         if name in names:
             return getattr(importlib.import_module(f"raas_sdk.testing.{home}"), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -9,11 +9,11 @@ from importlib.metadata import version
 def test_version_and_help(raas):
     assert version("raas-sdk") in raas("--version").output
     shown = raas("--help").output
-    assert all(name in shown for name in ("serve", "submit", "debug", "new", "plugins", "routes"))
+    assert all(name in shown for name in ("serve", "submit", "check", "debug", "new", "plugins", "routes"))
 
 
 def test_every_command_explains_itself(raas):
-    for name in ("serve", "submit", "debug", "new", "plugins", "routes"):
+    for name in ("serve", "submit", "check", "debug", "new", "plugins", "routes"):
         result = raas(name, "--help")
         assert result.exit_code == 0
         assert "--" in result.output

@@ -52,7 +52,7 @@ def test_a_package_offers_exactly_what_it_gathers(modules, refuse):
             continue
         gathered = {each.name for each in module.imports if each.module.startswith(module.package)}
         gathered -= {node.id for node in module.walk(ast.Name)}
-        gathered |= set(_defined(module))
+        gathered |= {name for name in _defined(module) if not name.startswith("_")}
         refuse(f"{module.at(1)}: {name!r} is imported, but not in __all__" for name in gathered - set(module.exported))
 
 

@@ -269,7 +269,7 @@ def test_a_report_is_plain_data_and_text():
         "rollouts": 3,
     }
     assert str(report).splitlines() == [
-        "plugin 'mine': 1 errors, 0 warnings after 1 checks, 3 rollouts",
+        "plugin 'mine': 1 error, 0 warnings; 1 check, 3 rollouts",
         "error: raas_run: does harm",
         "    what to do: do not",
     ]

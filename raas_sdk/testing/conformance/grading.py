@@ -1,12 +1,11 @@
 """A rollout that goes well, and what its grade must depend on: instance, settings and submission alone."""
 
-import asyncio
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from typing import Any
 
 from raas_sdk.result import Outcome, Result
-from raas_sdk.testing.conformance.rig import Rig, Rollout
+from raas_sdk.testing.conformance.rig import PATIENT, Rig, Rollout
 from raas_sdk.testing.conformance.watcher import Orders
 
 __all__ = ["check_good_rollout", "check_regrading", "check_sharing"]
@@ -72,7 +71,7 @@ async def check_sharing(rig: Rig) -> None:
         return
     same = again.result.trajectory.submission == good.result.trajectory.submission
     for hook in ("raas_run", "raas_eval"):
-        beside = await rig.rollout(orders=Orders(before={hook: _others(rig)}))
+        beside = await rig.rollout(orders=Orders(before={hook: _others(rig)}), limits=PATIENT)
         if beside.result.reward is None:
             fault = f"fails when another job ran before it: {_failure_text(beside.result)}"
             rig.findings.error(hook, fault, NO_SHARING)
@@ -88,9 +87,8 @@ def _others(rig: Rig) -> Callable[[], Awaitable[None]]:
 
     async def run() -> None:
         replies = [DIFFERENT] * len(rig.plan.replies)
-        others = rig.rollout(replies), rig.rollout(replies, instance=_turned(rig.plan.instance))
-        for other in others:
-            await asyncio.shield(asyncio.ensure_future(other))
+        for instance in (rig.plan.instance, _turned(rig.plan.instance)):
+            await rig.rollout(replies, instance=instance, nested=True)
 
     return run
 

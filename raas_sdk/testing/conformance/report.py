@@ -54,9 +54,14 @@ class CheckReport:
         return {**row, "findings": [asdict(finding) for finding in self.findings], "checks": list(self.checks)}
 
     def __str__(self) -> str:
-        counts = f"{len(self.errors)} errors, {len(self.warnings)} warnings"
-        head = f"plugin {self.plugin!r}: {counts} after {len(self.checks)} checks, {self.rollouts} rollouts"
-        return "\n".join([head, *map(str, self.findings)])
+        return "\n".join([self.summary, *map(str, self.findings)])
+
+    @property
+    def summary(self) -> str:
+        """One line with all the counts."""
+        counts = (("error", self.errors), ("warning", self.warnings), ("check", self.checks))
+        parts = [_counted(len(each), what) for what, each in counts]
+        return f"plugin {self.plugin!r}: {parts[0]}, {parts[1]}; {parts[2]}, {_counted(self.rollouts, 'rollout')}"
 
 
 @dataclass(slots=True)
@@ -97,3 +102,7 @@ class Findings:
         short = " ".join(fault.split())[:SHOWN_CHARS]
         finding = Finding(severity, hook, short, advice, self.checks[-1] if self.checks else "")
         self.found.setdefault((hook, short), finding)
+
+
+def _counted(number: int, what: str) -> str:
+    return f"{number} {what}{'' if number == 1 else 's'}"

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator, Sequence
 
 from raas_sdk.result import Outcome
-from raas_sdk.testing.conformance.rig import Rig, Rollout
+from raas_sdk.testing.conformance.rig import PATIENT, Rig, Rollout
 from raas_sdk.testing.conformance.watcher import Orders
 from raas_sdk.testing.faults import Faults
 
@@ -12,8 +12,6 @@ __all__ = ["check_cancels", "check_limits", "check_time_outs"]
 STAGES = ("raas_init", "raas_run", "raas_eval")
 MOST_CANCELS = 6
 SHORT_SECONDS = 0.2
-PATIENT = dict.fromkeys(("init_seconds", "run_seconds", "eval_seconds"), 60.0)
-"""Budgets that do not end what the cancel should end."""
 HAND_IN = "catch LimitReached in raas_run, stop sampling, and return what there is"
 
 

@@ -3,11 +3,11 @@
 import asyncio
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Collection, Iterator, Mapping, Sequence
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from typing import Any, Literal
 
 from raas_sdk.engine.graders import GraderPool
-from raas_sdk.testing.conformance.inside import inside
+from raas_sdk.testing.conformance.inside import inside, outside
 from raas_sdk.workspace import ExecResult, Observation, Probe, Runtime, Tool, Workspace
 
 __all__ = ["Trap", "TrappedGraders", "TrappedRuntime"]
@@ -18,13 +18,12 @@ Answer = Literal["hang"] | Exception | Observation
 class Trap:
     """Counts what hooks ask for, as (hook, point) in `met`, and answers in its own way at the armed points.
 
-    Points are open, call, exec, read, write and grade; `open_now` counts sandboxes that are not closed.
+    Points are open, call, exec, read, write and grade; `opened` counts sandboxes.
     """
 
     def __init__(self) -> None:
         self.met: Counter[tuple[str, str]] = Counter()
         self.opened = 0
-        self.open_now = 0
         self._points: Collection[str] = ()
         self._answer: Answer = "hang"
 
@@ -71,13 +70,11 @@ class TrappedRuntime:
     async def open_workspace(self, spec: Any, *, tools: Sequence[str]) -> AsyncIterator[Workspace]:
         """Open a sandbox there."""
         await self._trap.meet("open")
-        async with self._inner.open_workspace(spec, tools=tools) as inner:
+        async with AsyncExitStack() as stack:
+            with outside():
+                inner = await stack.enter_async_context(self._inner.open_workspace(spec, tools=tools))
             self._trap.opened += 1
-            self._trap.open_now += 1
-            try:
-                yield TrappedWorkspace(inner, self._trap)
-            finally:
-                self._trap.open_now -= 1
+            yield TrappedWorkspace(inner, self._trap)
 
 
 class TrappedWorkspace:
@@ -92,22 +89,26 @@ class TrappedWorkspace:
     async def call(self, name: str, arguments: Mapping[str, Any], *, timeout: float) -> Observation:
         """Call a tool, unless the trap answers."""
         seen = await self._trap.meet("call")
-        return await self._inner.call(name, arguments, timeout=timeout) if seen is None else seen
+        with outside():
+            return await self._inner.call(name, arguments, timeout=timeout) if seen is None else seen
 
     async def exec(self, argv: Sequence[str], *, timeout: float, stdin: bytes = b"") -> ExecResult:
         """Run a command."""
         await self._trap.meet("exec")
-        return await self._inner.exec(argv, timeout=timeout, stdin=stdin)
+        with outside():
+            return await self._inner.exec(argv, timeout=timeout, stdin=stdin)
 
     async def read(self, path: str) -> bytes:
         """Read a file."""
         await self._trap.meet("read")
-        return await self._inner.read(path)
+        with outside():
+            return await self._inner.read(path)
 
     async def write(self, path: str, data: bytes) -> None:
         """Write a file."""
         await self._trap.meet("write")
-        await self._inner.write(path, data)
+        with outside():
+            await self._inner.write(path, data)
 
     async def close(self) -> None:
         """Close it."""
@@ -124,4 +125,5 @@ class TrappedGraders(GraderPool):
     async def grade(self, fn: Callable[..., Any], args: tuple[Any, ...], *, seconds: float, memory: int) -> Any:
         """Grade, unless the trap answers."""
         await self._trap.meet("grade")
-        return await super().grade(fn, args, seconds=seconds, memory=memory)
+        with outside():
+            return await super().grade(fn, args, seconds=seconds, memory=memory)

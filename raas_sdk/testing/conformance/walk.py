@@ -25,6 +25,7 @@ from raas_sdk.workspace import Runtime
 __all__ = ["assert_plugin_ok", "check_plugin", "check_plugin_async"]
 
 NO_SCRIPT = ("I do not know.",) * 3
+STUCK_SECONDS = 5.0
 NOT_THE_LOOP = (
     "await asyncio.to_thread, host.grade or an asynchronous library, never a call that waits or computes long"
 )
@@ -60,17 +61,8 @@ async def check_plugin_async(
         patience_seconds=patience_seconds,
         optional=frozenset(optional),
     )
-    clock = StepClock(min(patience_seconds, 5.0))
-    with scratch_folder(findings) as folder:
-        before = ProcessTraces.now()
-        with clock.watching():
-            walk = Walk(subject, plan, findings=findings, clock=clock, folder=folder)
-            await walk.take()
-        findings.begin("what is left behind")
-        gc.collect()
-        before.compare(ProcessTraces.now(), findings)
-    _note_blocked(clock, findings)
-    return CheckReport(subject.name, tuple(findings), tuple(findings.checks), walk.rollouts)
+    rollouts = await _walked(subject, plan, findings)
+    return CheckReport(subject.name, tuple(findings), tuple(findings.checks), rollouts)
 
 
 def check_plugin(plugin: Any, *, instance: Mapping[str, Any] | None, **options: Any) -> CheckReport:
@@ -153,6 +145,21 @@ def _is_loop_running() -> bool:
     except RuntimeError:
         return False
     return True
+
+
+async def _walked(subject: Subject, plan: Plan, findings: Findings) -> int:
+    """Take the walk, look at what is left behind, and say how many jobs it took."""
+    clock = StepClock(min(plan.patience_seconds, STUCK_SECONDS))
+    with scratch_folder(findings) as folder:
+        before = ProcessTraces.now()
+        with clock.watching():
+            walk = Walk(subject, plan, findings=findings, clock=clock, folder=folder)
+            await walk.take()
+        findings.begin("what is left behind")
+        gc.collect()
+        before.compare(ProcessTraces.now(), findings)
+    _note_blocked(clock, findings)
+    return walk.rollouts
 
 
 async def _runtime(wanted: str | Runtime) -> Runtime:
