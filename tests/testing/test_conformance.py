@@ -5,6 +5,7 @@ import importlib
 import os
 import signal
 import sys
+import time
 from pathlib import Path
 
 import pydantic
@@ -165,6 +166,37 @@ def test_a_fake_sandbox_holds_what_it_is_given():
     assert report.errors == (), str(report)
     assert {"raas_run runs out of time in exec", "the sandbox dies in read of raas_run"} <= set(report.checks)
     assert runtime.workspaces and all(workspace.closed for workspace in runtime.workspaces)
+
+
+def test_a_hook_that_blocks_once_is_a_warning():
+    class Lazy(Letters):
+        waited = False
+
+        def final_result(self, job, result):
+            if not self.waited:
+                type(self).waited = True
+                time.sleep(0.3)
+            return None
+
+    (finding,) = check_plugin(Lazy, **LETTERS).findings
+    assert (finding.severity, finding.hook) == ("warning", "raas_final_result")
+    assert "blocks the event loop once" in finding.fault
+
+
+def test_a_stage_that_waits_for_its_own_things_runs_out_of_time_too():
+    class Waiting(Letters):
+        async def eval(self, job, host, trajectory):
+            await asyncio.sleep(0.01)
+            return await super().eval(job, host, trajectory)
+
+    report = check_plugin(Waiting, **LETTERS)
+    assert report.findings == (), str(report)
+    assert "raas_eval runs out of time in a wait of its own" in report.checks
+
+
+async def test_it_can_run_beside_the_main_thread():
+    report = await asyncio.to_thread(check_plugin, Letters, **LETTERS)
+    assert report.errors == (), str(report)
 
 
 @pytest.mark.slow

@@ -5,6 +5,7 @@ import signal
 import sysconfig
 import threading
 import time
+from collections import Counter
 from collections.abc import Awaitable, Callable, Generator, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -63,6 +64,12 @@ class StepClock:
         finally:
             if self._schedule is not None:
                 os.close(self._schedule)
+
+    def repeated(self) -> set[str]:
+        """The hooks that blocked more than once, or were ended by force."""
+        counts = Counter(step.hook for step in self.blocked)
+        forced = {step.hook for step in self.blocked if step.ended_by_force}
+        return forced | {hook for hook, count in counts.items() if count > 1}
 
     @contextmanager
     def step(self, hook: str) -> Iterator[None]:

@@ -11,7 +11,9 @@ __all__ = ["check_cancels", "check_limits", "check_time_outs"]
 
 STAGES = ("raas_init", "raas_run", "raas_eval")
 MOST_CANCELS = 6
-SHORT_SECONDS = 0.2
+SHORT_SECONDS = 0.1
+LEAST_SECONDS = 0.001
+OWN_WAIT = "a wait of its own"
 HAND_IN = "catch LimitReached in raas_run, stop sampling, and return what there is"
 
 
@@ -31,7 +33,8 @@ async def check_time_outs(rig: Rig) -> None:
     """Let each thing that a stage asks for hang until the stage's budget is over."""
     for hook, point in _points(rig):
         rig.findings.begin(f"{hook} runs out of time in {point}")
-        limits = {f"{hook.removeprefix('raas_')}_seconds": SHORT_SECONDS, "collect_seconds": SHORT_SECONDS}
+        seconds = LEAST_SECONDS if point == OWN_WAIT else SHORT_SECONDS
+        limits = {f"{hook.removeprefix('raas_')}_seconds": seconds, "collect_seconds": seconds}
         if point == "sample":
             rollout = await rig.rollout(limits=limits, faults=Faults(always="hang"))
         else:
@@ -69,7 +72,7 @@ def _judge_limit(rig: Rig, turn: int, rollout: Rollout, *, endless: bool) -> Non
 
 def _judge_time_out(rig: Rig, hook: str, point: str, rollout: Rollout) -> None:
     result = rollout.result
-    if result.reward is None or result.outcome is Outcome.MODEL_LIMIT or point == "call":
+    if result.reward is None or result.outcome is Outcome.MODEL_LIMIT or point in ("call", OWN_WAIT):
         return
     fault = f"a {point} that hung until the budget was over became a reward of {result.reward:g}"
     rig.findings.error(hook, fault, "let the error of a call that did not end go up")
@@ -79,9 +82,12 @@ def _points(rig: Rig) -> Iterator[tuple[str, str]]:
     """What the good rollout asked for, stage by stage."""
     assert rig.good is not None
     met = [pair for pair in rig.trap.met if pair[0] in STAGES]
+    met += [("raas_run", "sample")] if rig.good.calls else []
     yield from met
-    if rig.good.calls:
-        yield "raas_run", "sample"
+    asking = {hook for hook, _ in met}
+    for hook in STAGES:
+        if rig.good.waits(hook) and hook not in asking:
+            yield hook, OWN_WAIT
 
 
 def _cancelling(rig: Rig, hook: str, place: int) -> Callable[[str, int], None]:

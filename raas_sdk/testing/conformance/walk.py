@@ -106,7 +106,7 @@ class Walk:
 
     async def _through_jobs(self, rig: Rig) -> bool:
         try:
-            if not await check_good_rollout(rig) or self._clock.blocked:
+            if not await check_good_rollout(rig) or await self._blocks_again(rig):
                 return False
             if await check_regrading(rig, "at once"):
                 await check_sharing(rig)
@@ -123,6 +123,12 @@ class Walk:
         finally:
             self.rollouts += rig.rollouts
             self._note_listeners(rig)
+
+    async def _blocks_again(self, rig: Rig) -> bool:
+        """Whether a hook blocks the loop each time: then no budget and no cancel can be told from it."""
+        if self._clock.blocked:
+            await rig.rollout()
+        return bool(self._clock.repeated())
 
     async def _after_restart(self, plan: Plan, earlier: Rig) -> None:
         async with opened(self._subject, plan, clock=self._clock, **self._with) as rig:
@@ -169,9 +175,13 @@ async def _runtime(wanted: str | Runtime) -> Runtime:
 
 
 def _note_blocked(clock: StepClock, findings: Findings) -> None:
-    """The longest blocked step of each hook."""
+    """The longest blocked step of each hook; what happened once may have been the machine's doing."""
+    repeated = clock.repeated()
     longest = {step.hook: step for step in sorted(clock.blocked, key=lambda step: step.seconds)}
     for hook, step in longest.items():
         place = "" if step.place is None else f" at {step.place}"
         how = "never returns to the event loop" if step.ended_by_force else "blocks the event loop"
-        findings.error(hook, f"{how} ({step.seconds:.1f} s{place})", NOT_THE_LOOP)
+        if hook in repeated:
+            findings.error(hook, f"{how} ({step.seconds:.1f} s{place})", NOT_THE_LOOP)
+        else:
+            findings.warn(hook, f"{how} once ({step.seconds:.1f} s{place})", f"import at the top; {NOT_THE_LOOP}")

@@ -51,7 +51,8 @@ class Watcher:
     @hookimpl(wrapper=True)
     def raas_init(self, job: Job) -> Generator[None, Any, Any]:
         """Watch INIT, or stand in for it."""
-        work = yield
+        with self._clock.step("raas_init"):
+            work = yield
         if self.orders[job.job_id].grades_only:
             return _instead(work, EmptyWorkspace())
         return self._watched("raas_init", job, work)
@@ -59,7 +60,8 @@ class Watcher:
     @hookimpl(wrapper=True)
     def raas_run(self, job: Job) -> Generator[None, Any, Any]:
         """Watch RUN, or stand in for it."""
-        work = yield
+        with self._clock.step("raas_run"):
+            work = yield
         orders = self.orders[job.job_id]
         if orders.grades_only:
             return _instead(work, orders.submission)
@@ -68,8 +70,15 @@ class Watcher:
     @hookimpl(wrapper=True)
     def raas_eval(self, job: Job) -> Generator[None, Any, Any]:
         """Watch EVAL."""
-        work = yield
+        with self._clock.step("raas_eval"):
+            work = yield
         return self._watched("raas_eval", job, work)
+
+    @hookimpl(wrapper=True)
+    def raas_final_result(self) -> Generator[None, Any, Any]:
+        """Time it."""
+        with self._clock.step("raas_final_result"):
+            return (yield)
 
     def _watched(self, hook: str, job: Job, work: Any) -> Any:
         """What is no awaitable is handed on as it is, for the service to refuse."""

@@ -17,8 +17,8 @@ async def raas_run(job, policy):
 
 
 def laborious(seconds):
-    until = time.monotonic() + seconds
-    while time.monotonic() < until:
+    until = time.thread_time() + seconds
+    while time.thread_time() < until:
         sum(range(1000))
 
 
