@@ -20,6 +20,7 @@ CAUGHT = {
     "changes_the_reward": ("error raas_final_result", "may change reward_parts and extra only"),
     "claims_no_sources": ("error raas_data_sources", "declares no data sources"),
     "computes_on_the_loop": ("error raas_eval", "blocks the event loop", "in laborious"),
+    "configures_at_import": ("warning import", "writes to the environment when it is imported", "BROKEN_PLUGIN_MODE"),
     "dead_sandbox_is_zero": ("error raas_run", "turns a sandbox that died in exec into a reward of 0"),
     "eval_by_chance": ("error raas_eval", "is not deterministic"),
     "eval_needs_a_global": ("error raas_eval", "mixes up jobs: reward 1 alone, reward 0 beside another job"),
@@ -72,7 +73,9 @@ ENDLESS = {"ignores_limits", "never_yields", "startup_hangs"}
 # They leave behind what they should not: that is what is tested.
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("name", CAUGHT)
-def test_a_broken_plugin_is_caught_and_its_fault_is_named(name):
+def test_a_broken_plugin_is_caught_and_its_fault_is_named(name, monkeypatch):
+    monkeypatch.setenv("BROKEN_PLUGIN_MODE", "slow")  # so that it is put right afterwards
+    monkeypatch.delenv("BROKEN_PLUGIN_MODE")
     place = FOLDER / f"{name}.py"
     attribute = ":plugin" if "\nplugin = " in place.read_text() else ""
     report = check_plugin(

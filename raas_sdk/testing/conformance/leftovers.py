@@ -89,6 +89,13 @@ class ProcessTraces:
             files=_open_files(),
         )
 
+    def note_import(self, later: "ProcessTraces", findings: Findings) -> None:
+        """Note what importing the plugin, or a library of its, did to the environment."""
+        changed = self._changed(later)
+        if changed:
+            advice = "do nothing at import; where it is a library's doing, it can stay"
+            findings.warn("import", f"writes to the environment when it is imported: {changed}", advice)
+
     def compare(self, later: "ProcessTraces", findings: Findings) -> None:
         """Note what differs later, and put it right: the check itself leaves nothing behind."""
         self._compare_state(later, findings)
@@ -107,8 +114,7 @@ class ProcessTraces:
                 findings.warn("process", fault, advice) if more == 1 else findings.error("process", fault, advice)
 
     def _compare_state(self, later: "ProcessTraces", findings: Findings) -> None:
-        names = {*self.environment, *later.environment} - {"PYTEST_CURRENT_TEST"}
-        changed = [name for name in sorted(names) if self.environment.get(name) != later.environment.get(name)]
+        changed = self._changed(later)
         if changed:
             advice = "hand values on as arguments; declare raas_settings for what is configured"
             findings.error("process", f"writes to the environment: {changed}", advice)
@@ -126,6 +132,10 @@ class ProcessTraces:
         if self.loggers != later.loggers:
             findings.error("process", "configures logging", "log to host.log, and leave handlers to the service")
             logging.getLogger().handlers[:] = self.loggers
+
+    def _changed(self, later: "ProcessTraces") -> list[str]:
+        names = {*self.environment, *later.environment} - {"PYTEST_CURRENT_TEST"}
+        return [name for name in sorted(names) if self.environment.get(name) != later.environment.get(name)]
 
 
 @contextmanager
