@@ -32,20 +32,19 @@ async def check_decisions(rig: Rig) -> None:
 
 def _ask(rig: Rig, stage: Stage, error: Exception, trajectory: Trajectory) -> bool:
     """Ask once; whether the answer can be used."""
-    hook = f"raas_{stage.value}_exception"
+    hook, failure = f"raas_{stage.value}_exception", classify(error, stage=stage.value)
     job = admit({"instance": rig.plan.instance}, rig.settings).job
     route = rig.plugins.route(job.data_source)
     try:
         with rig.clock.step(hook):
-            decision = route.on_exception(stage, job, error, trajectory)
+            decision = route.on_exception(stage, job, error, trajectory, failure=failure)
     except Exception as fault:  # noqa: BLE001 - foreign code; what it raised is the finding
         text = classify(fault, stage=stage.value).message
         rig.findings.error(hook, f"for {type(error).__name__}: {text}", ANY_ERROR)
         return False
-    infra = classify(error, stage=stage.value).kind == "infra"
-    if infra and isinstance(decision, Reward):
+    if failure.kind == "infra" and isinstance(decision, Reward):
         fault_text = f"gives a reward of {decision.value:g} for {type(error).__name__}, which is no fault of the policy"
-        rig.findings.error(hook, fault_text, "return None for what has raas_kind 'infra'")
+        rig.findings.error(hook, fault_text, "return None where failure.kind is 'infra'")
         return False
     return True
 
