@@ -200,9 +200,14 @@ class NoBackend(BackendFault):
 
 
 class BackendUnreachable(BackendFault):
-    """Connect errors, 5xx or 429 until the budget was spent."""
+    """Connect errors, 5xx or 429 until `tries` were used up; the engine then waits for another backend, twice."""
 
     code = "backend_unreachable"
+    retryable = False
+
+    def __init__(self, message: str, *, tries: int = 1) -> None:
+        super().__init__(message)
+        self.tries = tries
 
 
 class BackendRefused(BackendFault):

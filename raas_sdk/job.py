@@ -29,7 +29,10 @@ class Purpose(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """A rollout request as accepted. `attempt` counts from 1; `sample_index` tells n samples apart."""
+    """A rollout request as accepted. `attempt` counts from 1; `sample_index` tells n samples apart.
+
+    `serial` tells it from earlier jobs of the same name, so that none gets another's late messages.
+    """
 
     job_id: str
     instance: Instance
@@ -40,6 +43,7 @@ class Job:
     group_id: str | None = None
     sample_index: int = 0
     attempt: int = 1
+    serial: int = 0
 
     @property
     def data_source(self) -> str:
@@ -56,7 +60,9 @@ class Job:
 
     def to_wire(self) -> dict[str, Any]:
         """The job as plain data."""
-        row = {name: getattr(self, name) for name in ("job_id", "pool", "group_id", "sample_index", "attempt")}
+        row = {
+            name: getattr(self, name) for name in ("job_id", "pool", "group_id", "sample_index", "attempt", "serial")
+        }
         row["purpose"] = self.purpose.value
         row["instance"] = self.instance.model_dump()
         row["sampling"] = self.sampling.to_wire()

@@ -53,6 +53,9 @@ class Settings(BaseModel):
     max_queued_jobs: int = Field(default=10_000, ge=1, description="accepted jobs that may wait for INIT")
     keep_results: int = Field(default=2_000, ge=1, description="finished jobs whose results can still be asked for")
     lease_wait_seconds: float = Field(default=600.0, gt=0, description="how long a job waits for an inference server")
+    backend_rest_seconds: float = Field(
+        default=5.0, gt=0, description="how long an inference server that answers but fails to sample gets no jobs"
+    )
     grace_seconds: float = Field(default=5.0, gt=0, description="how long a plugin may take to end when it is stopped")
     close_seconds: float = Field(default=15.0, gt=0, description="how long a sandbox may take to close")
     stop_seconds: float = Field(default=15.0, gt=0, description="how long a stop waits for cancelled jobs to end")

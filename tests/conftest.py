@@ -59,14 +59,15 @@ class Service:
             "unconfirmed": len(self.engine.table.unconfirmed),
             "live": len(self.gateway.records.live),
             "credit": self.settings.init_workers - self.gateway.credit,
+            "cleaning": len(self.gateway.engine.cleaning),
         }
         return {name: count for name, count in kept.items() if count}
 
     async def settle(self):
-        """Let messages under way arrive (they need no more than turns of the event loop)."""
-        for _ in range(200):
-            await asyncio.sleep(0)
-            if not self.leftovers():
+        """Let messages under way arrive, and what was cancelled give back what it held."""
+        for turn in range(3000):
+            await asyncio.sleep(0 if turn < 200 else 0.005)
+            if not self.leftovers() or (turn > 200 and not self.gateway.engine.cleaning):
                 break
 
 

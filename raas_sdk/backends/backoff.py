@@ -10,11 +10,11 @@ __all__ = ["Backoff"]
 class Backoff:
     """Waits that double up to `longest_seconds`, each shortened by up to half at random.
 
-    A call is given up after `max_attempts` tries, or when the next would start later than `give_up_seconds`
-    after the first fault. The caller's own budget may end it earlier.
+    A call to one backend is given up after `max_attempts` tries, or when the next would start later than
+    `give_up_seconds` after the first fault. The caller's own budget may end it earlier.
     """
 
-    max_attempts: int = 8
+    max_attempts: int = 3
     give_up_seconds: float = 60.0
     first_seconds: float = 0.25
     longest_seconds: float = 10.0

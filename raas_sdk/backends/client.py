@@ -70,14 +70,14 @@ class BackendClient:
             await self._session.close()
             self._session = None
 
-    async def generate(self, target: BackendTarget, request: GenerateRequest) -> Generation:
-        """Return the sampled reply.
+    async def generate(self, target: BackendTarget, request: GenerateRequest, *, earlier_tries: int = 0) -> Generation:
+        """Return the sampled reply; waits go on growing from `earlier_tries` made at another backend.
 
         Raise BackendUnreachable when the tries are used up, BackendRefused for a 4xx, BackendContract for an
         answer that cannot be trained on, LimitReached("context") for a prompt too long for the model.
         """
         target = replace(target, address=normalise_address(target.address))
-        tries = _Tries()
+        tries = _Tries(earlier=earlier_tries)
         while True:
             try:
                 return tries.stamped(await self._once(target, request))
@@ -108,10 +108,11 @@ class BackendClient:
     async def _wait(self, target: BackendTarget, tries: "_Tries", fault: Exception) -> None:
         """Sleep before the next try; raise BackendUnreachable when there is to be none."""
         asked = getattr(fault, "retry_after", None)
-        seconds = self._backoff.wait_seconds(tries.failed, self._rng, retry_after=asked)
+        seconds = self._backoff.wait_seconds(tries.earlier + tries.failed, self._rng, retry_after=asked)
         if not self._backoff.allows(tries.failed, seconds_since_fault=tries.seconds + seconds):
             what = f"backend {target.address!r} gave no answer in {tries.failed} tries; last fault: {fault}"
-            raise BackendUnreachable(what if asked is None else f"{what} (Retry-After {asked:g} s)") from fault
+            what = what if asked is None else f"{what} (Retry-After {asked:g} s)"
+            raise BackendUnreachable(what, tries=tries.failed) from fault
         await asyncio.sleep(seconds)
 
     def _opened(self) -> aiohttp.ClientSession:
@@ -124,6 +125,7 @@ class BackendClient:
 class _Tries:
     """The faults of one call, and when they began."""
 
+    earlier: int = 0
     faults: list[str] = field(default_factory=list)
     since: float | None = None
 

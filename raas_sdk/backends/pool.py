@@ -9,6 +9,9 @@ Rules of versions and epochs:
 - `add` of an address that is registered changes its weight or wire and marks it healthy. It starts a new
   epoch only when a version is given that differs, since nothing else tells that the weights changed.
 - `set_version` starts a new epoch on every backend of the pool whose version it changes.
+
+Rules of health: a backend that fails to sample is down. `try_again` puts it on trial: one job at a time may
+lease it, and its first reply brings it up, its next failure down again. A reply on it to any job does so too.
 """
 
 import itertools
@@ -18,15 +21,16 @@ from collections.abc import Collection, Iterator
 from random import Random
 
 from raas_sdk.backends.address import normalise_address
-from raas_sdk.backends.backend import Backend
+from raas_sdk.backends.backend import Backend, Health
 from raas_sdk.backends.lease import Lease
+from raas_sdk.backends.meter import relative_speeds
 from raas_sdk.errors import BadRequest
 
 __all__ = ["BackendPool"]
 
 
 class BackendPool:
-    """All backends by named pool. A lease counts as one live job; the least live jobs ÷ weight wins.
+    """All backends by named pool. A lease counts as one live job; the least (live jobs + 1) ÷ speed wins.
 
     The choice looks at every backend of the pool instead of keeping a heap: that costs nothing at hundreds of
     backends, keeps ties truly random and allows filters.
@@ -52,7 +56,7 @@ class BackendPool:
     ) -> Backend:
         """Register a server (again) and return it; raise BadRequest for an address or weight of no use.
 
-        `weight` is its speed relative to the others, 1.0 unless given.
+        `weight` is its speed relative to the others; without it, what its replies show counts, and 1.0 till then.
         """
         place = normalise_address(address)
         if weight is not None and not (math.isfinite(weight) and weight > 0):
@@ -65,7 +69,8 @@ class BackendPool:
             backend.wire = wire
         backend.wire = wire or backend.wire
         backend.weight = weight or backend.weight
-        backend.healthy, backend.draining, backend.fault = True, False, None
+        backend.draining = False
+        self._up(backend)
         self._retired.pop(backend.id, None)
         self._registered[backend.id] = backend
         return backend
@@ -135,6 +140,8 @@ class BackendPool:
         backend = self._rng.choice([backend for backend in free if backend.busyness == least])
         lease = Lease(job_id, backend, on_release=self._released)
         backend.live += 1
+        if backend.health is Health.TRIAL:
+            backend.tried_by = lease
         self._leases.setdefault(backend.id, set()).add(lease)
         return lease
 
@@ -142,13 +149,48 @@ class BackendPool:
         """The leases that are held on a backend, also on one that was taken out."""
         return tuple(self._leases.get(backend_id, ()))
 
+    def serves(self, version: int | None, *, pool: str = "default") -> bool:
+        """Whether a backend of the pool has these weights and may take jobs, now or when it is back."""
+        return any(b.version == version and not b.draining for b in self.list(pool))
+
+    def failed(self, lease: Lease, fault: str) -> bool:
+        """Note that a job got no reply from its backend; return whether that put the backend down.
+
+        While one job tries a backend, only its failures count: those of others are about the time before.
+        """
+        backend = self._registered.get(lease.backend_id)
+        if backend is None or (backend.health is Health.TRIAL and backend.tried_by is not lease):
+            return False
+        return self._down(backend, fault)
+
+    def sampled(self, backend_id: str, *, tokens: int, seconds: float | None) -> bool:
+        """Note a reply, timed if `seconds` is given; return whether it brought the backend up."""
+        backend = self._registered.get(backend_id)
+        if backend is None:
+            return False
+        if seconds is not None:
+            self._measure(backend, tokens, seconds)
+        was_up = backend.healthy
+        self._up(backend)
+        return not was_up
+
     def mark_unhealthy(self, backend_id: str, fault: str) -> None:
-        """Give it no new jobs until it is marked healthy; does nothing if it is gone."""
-        self._mark(backend_id, healthy=False, fault=fault)
+        """Give it no jobs until it is tried again or marked healthy; does nothing if it is gone."""
+        backend = self._registered.get(backend_id)
+        if backend is not None:
+            self._down(backend, fault)
 
     def mark_healthy(self, backend_id: str) -> None:
         """Give it jobs again; does nothing if it is gone."""
-        self._mark(backend_id, healthy=True, fault=None)
+        backend = self._registered.get(backend_id)
+        if backend is not None:
+            self._up(backend)
+
+    def try_again(self, backend_id: str) -> None:
+        """Let one job try a backend that is down, or another one if it is tried already."""
+        backend = self._registered.get(backend_id)
+        if backend is not None and not backend.healthy:
+            backend.health, backend.tried_by = Health.TRIAL, None
 
     def set_wire(self, backend_id: str, wire: str) -> None:
         """Note the wire that a probe found; does nothing if the backend is gone."""
@@ -179,10 +221,24 @@ class BackendPool:
         if backend.live:
             self._retired[backend.id] = backend
 
-    def _mark(self, backend_id: str, *, healthy: bool, fault: str | None) -> None:
-        backend = self._registered.get(backend_id)
-        if backend is not None:
-            backend.healthy, backend.fault = healthy, fault
+    def _up(self, backend: Backend) -> None:
+        backend.health, backend.outages, backend.fault, backend.tried_by = Health.UP, 0, None, None
+
+    def _down(self, backend: Backend, fault: str) -> bool:
+        is_news = backend.health is not Health.DOWN
+        backend.outages += is_news
+        backend.health, backend.fault, backend.tried_by = Health.DOWN, fault, None
+        return is_news
+
+    def _measure(self, backend: Backend, tokens: int, seconds: float) -> None:
+        backend.meter.add(tokens, seconds)
+        if backend.meter.rate is None:
+            return
+        own = [b for b in self.list(backend.pool) if b.weight is None]
+        rates = {b.id: rate for b in own if (rate := b.meter.rate) is not None}
+        speeds = relative_speeds(rates) if len(rates) > 1 else {}
+        for one in own:
+            one.measured = speeds.get(one.id)
 
     def _released(self, lease: Lease) -> None:
         held = self._leases[lease.backend_id]
@@ -191,6 +247,8 @@ class BackendPool:
             del self._leases[lease.backend_id]
         backend = self._registered.get(lease.backend_id) or self._retired[lease.backend_id]
         backend.live -= 1
+        if backend.tried_by is lease:
+            backend.tried_by = None
         if backend.live == 0:
             self._retired.pop(backend.id, None)
             if backend.draining:

@@ -3,13 +3,13 @@
 import asyncio
 import logging
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass, replace
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from raas_sdk.backends.client import BackendClient
 from raas_sdk.engine.clock import JobClock
-from raas_sdk.engine.conversation import LeasedConversation, LeasedPolicy
+from raas_sdk.engine.conversation import LeasedConversation, LeasedPolicy, Sampled
 from raas_sdk.engine.host import HostServices, PluginHost
 from raas_sdk.engine.leases import LeaseBroker
 from raas_sdk.engine.owned_workspace import SoftEnd
@@ -34,13 +34,13 @@ class Listener:
     def stage(self, job: Job, stage: Stage, state: str, seconds: float | None = None) -> None:
         """The job waits for, holds or has left a stage."""
 
-    def turn(self, job: Job, turn: Turn) -> None:
+    def turn(self, job: Job, turn: Turn, sampled: Sampled) -> None:
         """A turn was sampled."""
 
 
 @dataclass(slots=True)
 class AttemptServices:
-    """What all attempts of one engine share."""
+    """What all attempts of one engine share. `left_behind` are hooks that ignore their cancel and still run."""
 
     plugins: Plugins
     pools: StagePools
@@ -51,6 +51,7 @@ class AttemptServices:
     listener: Listener
     grace_seconds: float = 5.0
     close_seconds: float = 15.0
+    left_behind: "set[asyncio.Task[Any]]" = field(default_factory=set)
 
 
 class StageFault(Exception):
@@ -85,6 +86,10 @@ class Attempt:
         await self._closing(self._rollout)
         async with self._permit(Stage.EVAL):
             await self._closing(self._eval)
+
+    def sample_no_more(self) -> None:
+        """Refuse new turns and tool calls, since the job was answered; what is under way ends with its stage."""
+        self._soft_end.closed = True
 
     def trajectory(self) -> Trajectory:
         """Everything that was sampled so far, with the submission if there is one."""
@@ -127,18 +132,20 @@ class Attempt:
                     lease = await leased.enter_async_context(services.leases.hold(job))
             except Exception as error:
                 raise StageFault(Stage.RUN, error) from error
+            supervisor = self._run_supervisor()
             self.policy = LeasedPolicy(
                 job,
                 lease,
                 client=services.client,
                 renderer=renderer,
                 soft_end=self._soft_end,
-                listener=lambda turn: services.listener.turn(job, turn),
+                listener=lambda turn, sampled: services.listener.turn(job, turn, sampled),
+                uncounted=lambda: self._waiting_for_backend(supervisor),
             )
             host = self._host(Stage.RUN, stack)
             work = self._route.run(job, host, workspace, self.policy)
             try:
-                self.submission = await self._stage(self._run_supervisor(), work)
+                self.submission = await self._stage(supervisor, work)
             finally:
                 self._soft_end.close()
 
@@ -164,12 +171,22 @@ class Attempt:
         self.policy.reach("time")
         self._soft_end.reach("time")
 
+    @contextmanager
+    def _waiting_for_backend(self, supervisor: Supervisor) -> Iterator[None]:
+        with supervisor.paused() as is_first:
+            if is_first:
+                with self.clock.waiting("lease"):
+                    yield
+            else:
+                yield
+
     async def _stage(self, supervisor: Supervisor, work: Coroutine[Any, Any, Any]) -> Any:
         """The one place where a stage's exception is caught."""
         stage = Stage(supervisor.stage)
         self._services.listener.stage(self.job, stage, "running")
+        name = f"raas_{stage.value} of plugin {self._route.plugin!r} (job {self.job.job_id!r})"
         try:
-            return await supervisor.run(work)
+            return await supervisor.run(work, name=name)
         except Exception as error:
             raise StageFault(stage, error) from error
         finally:
@@ -178,6 +195,12 @@ class Attempt:
             self._services.listener.stage(self.job, stage, "done", seconds)
             if supervisor.abandoned:
                 self.notes.append(f"stage {stage.value} ignored its cancel and was left behind")
+                self._count_left_behind(supervisor.task)
+
+    def _count_left_behind(self, task: "asyncio.Task[Any] | None") -> None:
+        if task is not None and not task.done():
+            self._services.left_behind.add(task)
+            task.add_done_callback(self._services.left_behind.discard)
 
     @asynccontextmanager
     async def _permit(self, stage: Stage) -> AsyncIterator[None]:

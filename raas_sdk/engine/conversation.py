@@ -3,7 +3,8 @@
 import asyncio
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 from raas_sdk.backends.client import BackendClient
@@ -11,7 +12,7 @@ from raas_sdk.backends.generation import GenerateRequest, Generation
 from raas_sdk.backends.target import BackendTarget
 from raas_sdk.engine.leases import HeldLease
 from raas_sdk.engine.owned_workspace import SoftEnd
-from raas_sdk.errors import BackendUnreachable, LimitReached, PluginFault
+from raas_sdk.errors import BackendUnreachable, LimitReached, NoBackend, PluginFault
 from raas_sdk.job import Job
 from raas_sdk.json_data import json_copy
 from raas_sdk.limits import Limits
@@ -19,14 +20,23 @@ from raas_sdk.policy import Message, Turn
 from raas_sdk.tokens import Ledger, Renderer
 from raas_sdk.workspace import Tool
 
-__all__ = ["LeasedConversation", "LeasedPolicy"]
+__all__ = ["LeasedConversation", "LeasedPolicy", "Sampled"]
 
-TurnListener = Callable[[Turn], None]
-
-MOST_MOVES = 3
-"""How often one reply may be asked for at yet another backend."""
+PLACEMENTS = 3
+"""How many backends one reply is asked for at, one after another; each is asked several times."""
 TURN_TOKENS = 2048
 """Tokens of one reply when the job names neither max_output_tokens nor max_model_len."""
+
+
+class Sampled(NamedTuple):
+    """A reply, where it came from, and the seconds of the call that gave it."""
+
+    target: BackendTarget
+    reply: Generation
+    seconds: float
+
+
+TurnListener = Callable[[Turn, Sampled], None]
 
 
 class LeasedPolicy:
@@ -41,6 +51,7 @@ class LeasedPolicy:
         renderer: Renderer,
         soft_end: SoftEnd,
         listener: TurnListener,
+        uncounted: Callable[[], AbstractContextManager[None]] = nullcontext,
     ) -> None:
         self.job = job
         self.lease = lease
@@ -48,6 +59,7 @@ class LeasedPolicy:
         self.renderer = renderer
         self.soft_end = soft_end
         self.listener = listener
+        self._uncounted = uncounted
         self.conversations: list[LeasedConversation] = []
         self.turns = 0
         self.dispatch_version = lease.target.version
@@ -82,17 +94,31 @@ class LeasedPolicy:
         self.limit_reason = self.limit_reason or reason
         return LimitReached(reason)
 
-    async def generate(self, request: GenerateRequest) -> tuple[BackendTarget, Generation]:
-        """Sample on the leased backend; where it gives no answer, go on at another of the same version."""
-        moves = 0
+    async def generate(self, request: GenerateRequest) -> Sampled:
+        """Sample on the leased backend; where it gives no reply, go on elsewhere, or there when it is back."""
+        faults: list[BackendUnreachable] = []
         while True:
-            target = self.lease.target
+            target, began = self.lease.target, time.monotonic()
             try:
-                return target, await self.client.generate(target, request)
+                earlier = sum(fault.tries for fault in faults)
+                reply = await self.client.generate(target, request, earlier_tries=earlier)
+                return Sampled(target, _told(reply, faults), time.monotonic() - began)
             except BackendUnreachable as fault:
-                moves += 1
-                if moves > MOST_MOVES or not await self.lease.move(str(fault)):
+                faults.append(fault)
+                self.lease.failed(target, str(fault))
+                if len(faults) == PLACEMENTS:
                     raise
+            finally:
+                self.model_seconds += time.monotonic() - began
+            await self._moved(target, faults[-1])
+
+    async def _moved(self, away_from: BackendTarget, fault: BackendUnreachable) -> None:
+        """Wait for a place to sample; the wait counts towards no budget."""
+        try:
+            with self._uncounted():
+                await self.lease.move(away_from)
+        except NoBackend as lack:
+            raise BackendUnreachable(f"{fault}; {lack}") from fault
 
     @contextmanager
     def turn_under_way(self) -> Iterator[int]:
@@ -165,9 +191,7 @@ class LeasedConversation:
         try:
             with policy.turn_under_way() as number:
                 request = self._request(number, room=self._render_pending())
-                began = time.monotonic()
-                target, reply = await self._generate(request)
-                return self._record(number, reply, target, seconds=time.monotonic() - began, seed=request.seed)
+                return self._record(number, await self._generate(request), seed=request.seed)
         except Exception:
             # A plugin that catches everything and asks again at once must not hold up the event loop.
             await asyncio.sleep(0)
@@ -179,14 +203,12 @@ class LeasedConversation:
         if self._sampling:
             raise PluginFault("await sample() before using its conversation again", code="conversation_busy")
 
-    async def _generate(self, request: GenerateRequest) -> tuple[BackendTarget, Generation]:
-        policy, began = self._policy, time.monotonic()
+    async def _generate(self, request: GenerateRequest) -> Sampled:
+        policy = self._policy
         try:
-            sampled: tuple[BackendTarget, Generation] = await policy.soft_end.bounded(policy.generate(request))
+            sampled: Sampled = await policy.soft_end.bounded(policy.generate(request))
         except LimitReached as limit:
             raise policy.reach(limit.reason) from limit
-        finally:
-            policy.model_seconds += time.monotonic() - began
         return sampled
 
     def _render_pending(self) -> int:
@@ -243,9 +265,8 @@ class LeasedConversation:
             raise policy.reach(reason)
         return room
 
-    def _record(
-        self, number: int, reply: Generation, target: BackendTarget, *, seconds: float, seed: int | None
-    ) -> Turn:
+    def _record(self, number: int, sampled: Sampled, *, seed: int | None) -> Turn:
+        target, reply = sampled.target, sampled.reply
         self.ledger.logprobs_mode = reply.logprobs_mode
         start = 0
         for part in _parts(reply, target.version, now=self._policy.lease.target.version):
@@ -258,16 +279,16 @@ class LeasedConversation:
                 version=part.version,
                 backend=target.address,
                 request_id=reply.request_id,
-                seconds=seconds,
+                seconds=sampled.seconds,
                 seed=seed,
                 mixed=part.mixed,
                 note=reply.note,
             )
             start = end
-        return self._turn(number, reply, part.version)
+        return self._turn(number, sampled, part.version)
 
-    def _turn(self, number: int, reply: Generation, version: int | None) -> Turn:
-        policy = self._policy
+    def _turn(self, number: int, sampled: Sampled, version: int | None) -> Turn:
+        policy, reply = self._policy, sampled.reply
         self._closed = policy.renderer.is_closed(reply.token_ids)
         self._answered = True
         self.finish_reason = reply.finish_reason
@@ -276,7 +297,7 @@ class LeasedConversation:
         policy.turns += 1
         self._messages.append({"role": "assistant", "content": text})
         self._rendered = len(self._messages)
-        policy.listener(turn)
+        policy.listener(turn, sampled)
         return turn
 
 
@@ -297,6 +318,15 @@ def _parts(reply: Generation, dispatched: int | None, *, now: int | None) -> Seq
     if now != dispatched and labels and labels <= {dispatched, now}:
         return [_Part(count, labels.pop())]
     return [_Part(count, dispatched, mixed=now != dispatched or len(labels) > 1)]
+
+
+def _told(reply: Generation, faults: Sequence[BackendUnreachable]) -> Generation:
+    """The reply, saying which backends gave none before."""
+    if not faults:
+        return reply
+    said = "; ".join(str(fault) for fault in faults)
+    note = said if reply.note is None else f"{said}; {reply.note}"
+    return replace(reply, tries=reply.tries + sum(fault.tries for fault in faults), note=note)
 
 
 def _plain(message: Mapping[str, Any]) -> dict[str, Any]:

@@ -8,11 +8,13 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from raas_sdk.backends.client import BackendClient
 from raas_sdk.engine import messages as m
 from raas_sdk.engine.attempt import AttemptServices, Listener
+from raas_sdk.engine.conversation import Sampled
 from raas_sdk.engine.credit import CreditLine
 from raas_sdk.engine.graders import GraderPool
 from raas_sdk.engine.host import HostServices, KeepSandbox, PluginHost
-from raas_sdk.engine.job_table import JobTable, RunningJob
+from raas_sdk.engine.job_table import JobKey, JobTable, RunningJob, key_of
 from raas_sdk.engine.leases import LeaseBroker
+from raas_sdk.engine.loop_watch import LoopLag, LoopWatch
 from raas_sdk.engine.permits import StagePools
 from raas_sdk.engine.record import bare_result
 from raas_sdk.engine.renderers import RendererShelf
@@ -21,7 +23,6 @@ from raas_sdk.engine.runtimes import RuntimeChooser
 from raas_sdk.engine.supervision import Supervisor
 from raas_sdk.engine.task_set import TaskSet
 from raas_sdk.engine.transport import Channel
-from raas_sdk.errors import JobConflict
 from raas_sdk.hooks import Plugins
 from raas_sdk.job import Job, Stage
 from raas_sdk.policy import Turn
@@ -89,6 +90,7 @@ class Engine(Listener):
             await engine._start_plugins()
             channel.on_message(engine._receive)
             engine._say_hello()
+            stack.enter_context(LoopWatch(engine._beat))
             yield engine
 
     @property
@@ -109,30 +111,36 @@ class Engine(Listener):
     def stage(self, job: Job, stage: Stage, state: str, seconds: float | None = None) -> None:
         """Tell the gateway; a job that left INIT makes room for another."""
         if stage is Stage.RUN:
-            self._return_credit(job.job_id)
-        self._channel.send(m.StageChanged(job.job_id, job.attempt, stage.value, state, seconds))
+            self._return_credit(job)
+        self._channel.send(m.StageChanged(job.job_id, job.attempt, stage.value, state, seconds, job.serial))
 
-    def turn(self, job: Job, turn: Turn) -> None:
+    def turn(self, job: Job, turn: Turn, sampled: Sampled) -> None:
         """Tell the gateway of a turn."""
         figures = (turn.index, turn.n_tokens, turn.finish_reason, turn.text, turn.policy_version)
-        self._channel.send(m.TurnFinished(job.job_id, job.attempt, *figures))
+        seconds = sampled.seconds if sampled.reply.tries == 1 else None
+        place = (sampled.target.backend_id, seconds)
+        self._channel.send(m.TurnFinished(job.job_id, job.attempt, *figures, *place, job.serial))
 
     def _say_hello(self) -> None:
         self._channel.send(m.Hello(self._name, self.unavailable))
         self._credit.settle()
 
+    def _beat(self, lag: LoopLag) -> None:
+        left_behind = len(self._services.left_behind)
+        self._channel.send(m.Heartbeat(lag.seconds, lag.blocked_by, left_behind))
+
     def _receive(self, message: m.Message) -> None:
         match message:
             case m.Submit():
                 self._submit(message)
-            case m.Cancel(job_id=job_id):
-                self.table.cancel(job_id)
+            case m.Cancel():
+                self._cancel(key_of(message))
             case m.LeaseGranted():
                 self._services.leases.granted(message)
             case m.LeaseChanged():
                 self._services.leases.changed(message)
-            case m.Ack(job_id=job_id):
-                self.table.unconfirmed.pop(job_id, None)
+            case m.Ack():
+                self.table.unconfirmed.pop(key_of(message), None)
             case m.Resize(sizes=sizes):
                 self._resize({Stage(name): size for name, size in sizes.items()})
             case m.Drain(on=on):
@@ -140,8 +148,8 @@ class Engine(Listener):
             case _:
                 log.error("an engine does not take this message", extra={"kind": type(message).__name__})
 
-    def _return_credit(self, job_id: str) -> None:
-        entry = self.table.running.get(job_id)
+    def _return_credit(self, job: Job) -> None:
+        entry = self.table.running.get(key_of(job))
         if entry is not None and entry.in_init:
             entry.in_init = False
             self._credit.returned()
@@ -153,41 +161,59 @@ class Engine(Listener):
     def _submit(self, message: m.Submit) -> None:
         job = Job.from_wire(message.job)
         try:
-            if job.job_id in self.table.running:
-                raise JobConflict(f"job {job.job_id!r} of the same name has not ended yet; send another job_id")
             entry = RunningJob(Runner(job, self._services, queue_wait=message.queue_wait))
         except Exception as error:  # noqa: BLE001 - a boundary: whatever it is, the job is answered with it
             self._credit.returned()
-            self._answer(job, _failed(job, error))
+            self._answer(_failed(job, error), job)
             return
-        self.table.running[job.job_id] = entry
+        self.table.running[key_of(job)] = entry
         entry.task = self._tasks.create_task(self._drive(job, entry))
+
+    def _cancel(self, key: JobKey) -> None:
+        """Answer a job at once as cancelled; what it holds is taken back behind the answer."""
+        entry = self.table.cancel(key)
+        if entry is None:
+            return
+        job = entry.runner.attempt.job
+        try:
+            result = entry.runner.cancelled()
+        except Exception as error:  # noqa: BLE001 - a boundary: whatever it is, the job is answered with it
+            result = _failed(job, error)
+        self._answer(result, job, cleaning=True)
 
     async def _drive(self, job: Job, entry: RunningJob) -> None:
         """Run one job to its one result; nothing that happens here reaches another job."""
         entry.started = True
+        result: Result | None = None
         try:
-            result = entry.runner.cancelled() if entry.cancelled else await entry.runner.run()
+            result = None if entry.cancelled else await entry.runner.run()
         except asyncio.CancelledError as error:
             if not entry.cancelled and _is_cancelled():
                 raise
-            result = entry.runner.cancelled() if entry.cancelled else _failed(job, error)
+            result = _failed(job, error)
         except Exception as error:  # noqa: BLE001 - a boundary: whatever it is, the job is answered with it
             result = _failed(job, error)
         finally:
-            self._return_credit(job.job_id)
-            self.table.running.pop(job.job_id, None)
-        self._answer(job, result)
+            self._return_credit(job)
+            self.table.running.pop(key_of(job), None)
+        self._end(job, None if entry.cancelled else result)
 
-    def _answer(self, job: Job, result: Result) -> None:
+    def _end(self, job: Job, result: Result | None) -> None:
+        if result is None:
+            self._channel.send(m.JobGone(job.job_id, job.attempt, job.serial))
+        else:
+            self._answer(result, job)
+
+    def _answer(self, result: Result, job: Job, *, cleaning: bool = False) -> None:
         try:
-            self._send_result(result)
+            self._send_result(result, job, cleaning=cleaning)
         except Exception as error:  # noqa: BLE001 - data that no check has caught must not cost other jobs
-            self._send_result(_failed(job, error))
+            self._send_result(_failed(job, error), job, cleaning=cleaning)
 
-    def _send_result(self, result: Result) -> None:
-        self._channel.send(m.JobResult(result.job_id, result.attempt, result.to_wire(binary=True)))
-        self.table.unconfirmed[result.job_id] = result
+    def _send_result(self, result: Result, job: Job, *, cleaning: bool) -> None:
+        row = result.to_wire(binary=True)
+        self._channel.send(m.JobResult(result.job_id, result.attempt, row, cleaning, job.serial))
+        self.table.unconfirmed[key_of(job)] = result
 
     async def _start_plugins(self) -> None:
         plugins = self._services.plugins
@@ -200,8 +226,8 @@ class Engine(Listener):
                 self.unavailable.update(dict.fromkeys(plugins.touched_by(name), reason))
 
     async def _shut_down(self) -> None:
-        for job_id in tuple(self.table.running):
-            self.table.cancel(job_id)
+        for key in tuple(self.table.running):
+            self._cancel(key)
         running = [entry.task for entry in self.table.running.values() if entry.task is not None]
         if running:
             await asyncio.wait(running)

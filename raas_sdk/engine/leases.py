@@ -1,40 +1,58 @@
 """The engine's side of backend leases: ask the gateway, hold, follow changes, give back."""
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import fields
 
 from raas_sdk.backends.target import BackendTarget
-from raas_sdk.engine.messages import LeaseChanged, LeaseGranted, LeaseMove, LeaseRelease, LeaseRequest
+from raas_sdk.engine.messages import (
+    BackendFailed,
+    LeaseChanged,
+    LeaseGranted,
+    LeaseMove,
+    LeaseRelease,
+    LeaseRequest,
+)
 from raas_sdk.engine.transport import Channel
 from raas_sdk.errors import NoBackend
 from raas_sdk.job import Job
 
-__all__ = ["HeldLease", "LeaseBroker", "target_to_wire"]
+__all__ = ["HeldLease", "LeaseBroker", "target_from_wire", "target_to_wire"]
+
+Key = tuple[str, int, int]
 
 
 class HeldLease:
-    """Where a job samples now. `target` may change between turns."""
+    """Where a job samples now. `target` may change between turns, and within one where a backend fails."""
 
-    def __init__(self, target: BackendTarget, move: Callable[[str], Awaitable[BackendTarget | None]]) -> None:
+    def __init__(self, job: Job, target: BackendTarget, broker: "LeaseBroker") -> None:
         self.target = target
-        self._move = move
+        self._job = job
+        self._broker = broker
+        self._moving = asyncio.Lock()
 
-    async def move(self, fault: str) -> bool:
-        """Go to another backend of the same version, since this one gives no answer; False if there is none."""
-        target = await self._move(fault)
-        self.target = target or self.target
-        return target is not None
+    def failed(self, target: BackendTarget, fault: str) -> None:
+        """Say that a backend gave no reply, so that others stay away from it."""
+        self._broker.report(self._job, target, fault)
+
+    async def move(self, away_from: BackendTarget) -> None:
+        """Wait until there is another place to sample, or the same one again.
+
+        Returns at once if the lease is elsewhere by now. Raise NoBackend when none came in time.
+        """
+        async with self._moving:
+            if self.target == away_from:
+                self.target = await self._broker.moved(self._job, away_from)
 
 
 class LeaseBroker:
-    """Requests in flight and leases held, by job."""
+    """Requests in flight and leases held, by job and attempt."""
 
     def __init__(self, channel: Channel) -> None:
         self._channel = channel
-        self._asked: dict[str, asyncio.Future[LeaseGranted]] = {}
-        self._held: dict[str, HeldLease] = {}
+        self._asked: dict[Key, asyncio.Future[LeaseGranted]] = {}
+        self._held: dict[Key, HeldLease] = {}
 
     @property
     def held(self) -> int:
@@ -44,44 +62,65 @@ class LeaseBroker:
     @asynccontextmanager
     async def hold(self, job: Job) -> AsyncIterator[HeldLease]:
         """Hold a lease for the time inside; raise NoBackend if none can be had."""
+        key = _key(job)
         try:
-            granted = await self._ask(LeaseRequest(job.job_id, job.attempt, job.pool))
-            if granted.target is None:
-                raise NoBackend(f"no backend for job {job.job_id!r}: {granted.reason}", retryable=False)
-            lease = self._held[job.job_id] = HeldLease(
-                BackendTarget(**granted.target), lambda fault: self._moved(job, fault)
-            )
+            target = await self._ask(LeaseRequest(job.job_id, job.attempt, job.pool, job.serial))
+            lease = self._held[key] = HeldLease(job, target, self)
             yield lease
         finally:
-            self._held.pop(job.job_id, None)
-            self._channel.send(LeaseRelease(job.job_id, job.attempt))
+            self._held.pop(key, None)
+            self._channel.send(LeaseRelease(job.job_id, job.attempt, job.serial))
 
-    async def _ask(self, message: LeaseRequest | LeaseMove) -> LeaseGranted:
-        answer: asyncio.Future[LeaseGranted] = asyncio.get_running_loop().create_future()
-        self._asked[message.job_id] = answer
-        self._channel.send(message)
-        try:
-            return await answer
-        finally:
-            self._asked.pop(message.job_id, None)
+    async def moved(self, job: Job, away_from: BackendTarget) -> BackendTarget:
+        """Ask for another backend."""
+        place = (str(away_from.backend_id), away_from.epoch)
+        return await self._ask(LeaseMove(job.job_id, job.attempt, *place, job.serial))
 
-    async def _moved(self, job: Job, fault: str) -> BackendTarget | None:
-        granted = await self._ask(LeaseMove(job.job_id, job.attempt, fault[:1000]))
-        return None if granted.target is None else BackendTarget(**granted.target)
+    def report(self, job: Job, target: BackendTarget, fault: str) -> None:
+        """Tell the gateway that a backend failed."""
+        place = (str(target.backend_id), target.epoch)
+        self._channel.send(BackendFailed(job.job_id, job.attempt, *place, fault[:1000], job.serial))
 
     def granted(self, message: LeaseGranted) -> None:
-        """Take the gateway's answer to its waiter; one nobody waits for any more was released already."""
-        answer = self._asked.get(message.job_id)
+        """Take the gateway's answer to its waiter, or to the lease if the waiter has left."""
+        answer = self._asked.get(_key(message))
         if answer is not None and not answer.done():
             answer.set_result(message)
+        elif message.target is not None:
+            self._point(_key(message), message.target)
 
     def changed(self, message: LeaseChanged) -> None:
         """Point a held lease to another target."""
-        lease = self._held.get(message.job_id)
+        self._point(_key(message), message.target)
+
+    def _point(self, key: Key, target: dict[str, object]) -> None:
+        lease = self._held.get(key)
         if lease is not None:
-            lease.target = BackendTarget(**message.target)
+            lease.target = target_from_wire(target)
+
+    async def _ask(self, message: LeaseRequest | LeaseMove) -> BackendTarget:
+        key = _key(message)
+        answer: asyncio.Future[LeaseGranted] = asyncio.get_running_loop().create_future()
+        self._asked[key] = answer
+        self._channel.send(message)
+        try:
+            granted = await answer
+        finally:
+            del self._asked[key]
+        if granted.target is None:
+            raise NoBackend(f"no backend for job {message.job_id!r}: {granted.reason}", retryable=False)
+        return target_from_wire(granted.target)
+
+
+def _key(message: Job | LeaseRequest | LeaseMove | LeaseGranted | LeaseChanged) -> Key:
+    return message.job_id, message.serial, message.attempt
 
 
 def target_to_wire(target: BackendTarget) -> dict[str, object]:
     """A target as plain data."""
     return {item.name: getattr(target, item.name) for item in fields(target)}
+
+
+def target_from_wire(target: dict[str, object]) -> BackendTarget:
+    """The inverse of `target_to_wire`."""
+    return BackendTarget(**target)  # type: ignore[arg-type]

@@ -1,4 +1,7 @@
-"""What gateway and engine say to each other. Plain data only; each message names its job and attempt."""
+"""What gateway and engine say to each other. Plain data only; each message names its job and attempt.
+
+`serial` tells jobs of the same name apart: what comes late from a job that was cancelled never meets its successor.
+"""
 
 from typing import Any
 
@@ -6,11 +9,13 @@ import msgspec
 
 __all__ = [
     "Ack",
+    "BackendFailed",
     "Cancel",
     "Credit",
     "Drain",
     "Heartbeat",
     "Hello",
+    "JobGone",
     "JobResult",
     "LeaseChanged",
     "LeaseGranted",
@@ -40,9 +45,10 @@ class Submit(msgspec.Struct, frozen=True, tag="submit"):
 
 
 class Cancel(msgspec.Struct, frozen=True, tag="cancel"):
-    """Gateway → engine: end this job; its result comes as `cancelled`."""
+    """Gateway → engine: end this job; its result comes as `cancelled`, at once."""
 
     job_id: str
+    serial: int = 0
 
 
 class LeaseGranted(msgspec.Struct, frozen=True, tag="lease_granted"):
@@ -52,13 +58,16 @@ class LeaseGranted(msgspec.Struct, frozen=True, tag="lease_granted"):
     attempt: int
     target: dict[str, Any] | None
     reason: str = ""
+    serial: int = 0
 
 
 class LeaseChanged(msgspec.Struct, frozen=True, tag="lease_changed"):
     """Gateway → engine: sample there from the next turn on."""
 
     job_id: str
+    attempt: int
     target: dict[str, Any]
+    serial: int = 0
 
 
 class Resize(msgspec.Struct, frozen=True, tag="resize"):
@@ -77,6 +86,7 @@ class Ack(msgspec.Struct, frozen=True, tag="ack"):
     """Gateway → engine: the result has arrived and may be forgotten."""
 
     job_id: str
+    serial: int = 0
 
 
 class Hello(msgspec.Struct, frozen=True, tag="hello"):
@@ -100,6 +110,7 @@ class StageChanged(msgspec.Struct, frozen=True, tag="stage"):
     stage: str
     state: str
     seconds: float | None = None
+    serial: int = 0
 
 
 class LeaseRequest(msgspec.Struct, frozen=True, tag="lease_request"):
@@ -108,14 +119,28 @@ class LeaseRequest(msgspec.Struct, frozen=True, tag="lease_request"):
     job_id: str
     attempt: int
     pool: str
+    serial: int = 0
 
 
-class LeaseMove(msgspec.Struct, frozen=True, tag="lease_move"):
-    """Engine → gateway: the job's backend gives no answer (`fault`); another of the same version, please."""
+class BackendFailed(msgspec.Struct, frozen=True, tag="backend_failed"):
+    """Engine → gateway: the job's backend, in that epoch, gave no reply however often it was asked."""
 
     job_id: str
     attempt: int
+    backend_id: str
+    epoch: int
     fault: str
+    serial: int = 0
+
+
+class LeaseMove(msgspec.Struct, frozen=True, tag="lease_move"):
+    """Engine → gateway: another backend of the same version than this one, please; the job waits, in its turn."""
+
+    job_id: str
+    attempt: int
+    backend_id: str
+    epoch: int
+    serial: int = 0
 
 
 class LeaseRelease(msgspec.Struct, frozen=True, tag="lease_release"):
@@ -123,10 +148,14 @@ class LeaseRelease(msgspec.Struct, frozen=True, tag="lease_release"):
 
     job_id: str
     attempt: int
+    serial: int = 0
 
 
 class TurnFinished(msgspec.Struct, frozen=True, tag="turn"):
-    """Engine → gateway: a turn was sampled; no tokens, only its figures."""
+    """Engine → gateway: a turn was sampled; no tokens, only its figures.
+
+    `seconds` is what the reply took, None where it took more than one try.
+    """
 
     job_id: str
     attempt: int
@@ -135,20 +164,42 @@ class TurnFinished(msgspec.Struct, frozen=True, tag="turn"):
     finish_reason: str
     text: str
     policy_version: int | None = None
+    backend_id: str | None = None
+    seconds: float | None = None
+    serial: int = 0
 
 
 class JobResult(msgspec.Struct, frozen=True, tag="result"):
-    """Engine → gateway: the whole record (Result.to_wire, binary), once."""
+    """Engine → gateway: the whole record (Result.to_wire, binary), once.
+
+    `cleaning`: what the job holds is still being taken back; JobGone says when that is over.
+    """
 
     job_id: str
     attempt: int
     result: dict[str, Any]
+    cleaning: bool = False
+    serial: int = 0
+
+
+class JobGone(msgspec.Struct, frozen=True, tag="gone"):
+    """Engine → gateway: a job that was answered before it had ended holds nothing any more."""
+
+    job_id: str
+    attempt: int
+    serial: int = 0
 
 
 class Heartbeat(msgspec.Struct, frozen=True, tag="heartbeat"):
-    """Engine → gateway: alive; `loop_lag` in seconds."""
+    """Engine → gateway: alive. `loop_lag`: the longest its loop stood still since the last one, in seconds.
+
+    `blocked_by` names the hook that ran when it stood still for long; `left_behind` counts hooks that ignore
+    their cancel and still run.
+    """
 
     loop_lag: float
+    blocked_by: str | None = None
+    left_behind: int = 0
 
 
 Message = (
@@ -163,10 +214,12 @@ Message = (
     | Credit
     | StageChanged
     | LeaseRequest
+    | BackendFailed
     | LeaseMove
     | LeaseRelease
     | TurnFinished
     | JobResult
+    | JobGone
     | Heartbeat
 )
 

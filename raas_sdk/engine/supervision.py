@@ -2,7 +2,8 @@
 
 import asyncio
 import logging
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from raas_sdk.engine.clock import Countdown
@@ -33,15 +34,36 @@ class Supervisor:
         self._work: Coroutine[Any, Any, Any] | None = None
         self._done: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._late: asyncio.TimerHandle | None = None
+        self._pauses = 0
+
+    @property
+    def task(self) -> "asyncio.Task[Any] | None":
+        """What runs the work, also after it was left behind."""
+        return self._task
+
+    @contextmanager
+    def paused(self) -> Iterator[bool]:
+        """Let no time count inside; gives whether this is the outermost of several at once."""
+        self._pauses += 1
+        self.countdown.pause()
+        try:
+            yield self._pauses == 1
+        finally:
+            self._pauses -= 1
+            if not self._pauses and not self._done.done():
+                self.countdown.resume()
 
     def soft_end(self, soften: Callable[[], None], *, collect_seconds: float) -> None:
         """Ask politely first when the budget is over."""
         self._soften, self._collect_seconds = soften, collect_seconds
 
-    async def run(self, work: Coroutine[Any, Any, Any]) -> Any:
-        """Return what `work` returns; raise what it raises, StageTimeout, or the caller's own cancel."""
+    async def run(self, work: Coroutine[Any, Any, Any], *, name: str | None = None) -> Any:
+        """Return what `work` returns; raise what it raises, StageTimeout, or the caller's own cancel.
+
+        `name` is its task's, which tells whose hook blocks the event loop.
+        """
         self._work = work
-        self._task = asyncio.create_task(_contained(work))
+        self._task = asyncio.create_task(_contained(work), name=name)
         self._task.add_done_callback(self._finished)
         self.countdown.resume()
         try:

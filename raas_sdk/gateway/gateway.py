@@ -19,6 +19,7 @@ from raas_sdk.engine.transport import Channel
 from raas_sdk.errors import BackendFault, BadRequest, NoBackend, NotStarted, PluginUnavailable, QueueFull
 from raas_sdk.gateway.admission import Submission
 from raas_sdk.gateway.announcements import Announcements
+from raas_sdk.gateway.engine_view import EngineView
 from raas_sdk.gateway.job_record import JobRecord, JobRecords
 from raas_sdk.gateway.lease_desk import LeaseDesk
 from raas_sdk.gateway.observer import Observer
@@ -51,6 +52,7 @@ class Gateway:
         self.started = True
         self.ready = asyncio.Event()
         self.observer: Observer = Observer()
+        self.engine = EngineView()
         self._channel = channel
         self._queue: deque[JobRecord] = deque()
         self._credit = 0
@@ -68,7 +70,11 @@ class Gateway:
             await stack.enter_async_context(gateway.announcements.speaking())
             gateway._tasks = await stack.enter_async_context(TaskSet())
             gateway._revival = Revival(
-                gateway.backends, gateway._probe_client, gateway._tasks, revived=gateway.desk.refresh
+                gateway.backends,
+                gateway._probe_client,
+                gateway._tasks,
+                rest_seconds=settings.backend_rest_seconds,
+                revived=gateway.desk.refresh,
             )
             stack.callback(gateway.desk.close)
             channel.on_message(gateway._receive)
@@ -85,12 +91,15 @@ class Gateway:
         return self._credit
 
     def submit(self, submission: Submission) -> JobRecord:
-        """Accept a job, or join the one it already is; raise what the server answers 4xx or 503 to."""
-        if not self.started:
-            raise NotStarted("the service is stopped; POST /start first")
+        """Accept a job, or join the one it already is; raise what the server answers 4xx or 503 to.
+
+        A stored result is given also while the service is stopped: only new work is refused.
+        """
         known = self.records.same(submission)
         if known is not None:
             return known
+        if not self.started:
+            raise NotStarted("the service is stopped; POST /start first")
         job = submission.job
         route = self.plugins.route(job.data_source)
         if route.plugin in self.unavailable:
@@ -113,14 +122,15 @@ class Gateway:
             return False
         if record.stage == "queued":
             self._queue.remove(record)
-            self._finish(_cancelled(record, "was cancelled"))
+            self._finish(record, _cancelled(record, "was cancelled"))
         else:
-            self._channel.send(m.Cancel(job_id))
+            self._channel.send(m.Cancel(job_id, record.job.serial))
         return True
 
     async def stop(self) -> int:
-        """Stop taking jobs, cancel all, wait until they are answered; return how many had to be given up."""
+        """Stop taking jobs, cancel all, wait until they are answered and hold nothing; return how many still do."""
         self.started = False
+        end = time.monotonic() + self.settings.stop_seconds
         waits = [record.done for record in self.records.live.values()]
         for job_id in tuple(self.records.live):
             self.cancel(job_id)
@@ -128,8 +138,12 @@ class Gateway:
             await asyncio.wait(waits, timeout=self.settings.stop_seconds)
         given_up = tuple(self.records.live.values())
         for record in given_up:
-            self._finish(_cancelled(record, f"did not end within {self.settings.stop_seconds:g} s and was given up"))
-        return len(given_up)
+            what = f"did not end within {self.settings.stop_seconds:g} s and was given up"
+            self._finish(record, _cancelled(record, what))
+        tidy = asyncio.ensure_future(self.engine.tidy.wait())
+        await asyncio.wait({tidy}, timeout=max(0.0, end - time.monotonic()))
+        tidy.cancel()
+        return len(given_up) + len(self.engine.cleaning)
 
     def start(self) -> None:
         """Take jobs (again)."""
@@ -138,12 +152,23 @@ class Gateway:
     def add_backend(self, address: str, **facts: Any) -> None:
         """Register a backend and find out its wire in the background; one that can't be reached stays."""
         backend = self.desk.add(address, **facts)
+        self._heard_of(backend.id)
         if backend.wire is None and self._tasks is not None:
             self._tasks.create_task(self._probe(backend.id, backend.address))
 
+    def remove_backend(self, backend_id: str, *, drain: bool) -> None:
+        """Take a backend out: when its last job has ended, or now; raise BadRequest if there is none of that id."""
+        if drain:
+            self.backends.drain(backend_id)
+        else:
+            self.desk.remove(backend_id)
+        self.desk.refresh()
+
     def clear_backends(self, pool: str | None = None) -> int:
         """Take out all backends; running jobs keep theirs. Returns how many there were."""
-        return len(self.backends.clear(pool))
+        count = len(self.backends.clear(pool))
+        self.desk.refresh()
+        return count
 
     def status(self) -> dict[str, Any]:
         """A consistent snapshot."""
@@ -152,6 +177,10 @@ class Gateway:
     def _look_after(self, target: BackendTarget) -> None:
         if self._revival is not None:
             self._revival.watch(target)
+
+    def _heard_of(self, backend_id: str) -> None:
+        if self._revival is not None:
+            self._revival.heard_of(backend_id)
 
     async def _probe(self, backend_id: str, address: str) -> None:
         assert self._probe_client is not None
@@ -163,9 +192,11 @@ class Gateway:
 
     def _receive(self, message: m.Message) -> None:
         match message:
-            case m.Hello(unavailable=unavailable):
-                self.unavailable = unavailable
+            case m.Hello(engine=name, unavailable=unavailable):
+                self.engine.name, self.unavailable = name, unavailable
                 self.ready.set()
+            case m.Heartbeat():
+                self.engine.heard(message)
             case m.Credit(count=count):
                 self._credit += count
                 self._dispatch()
@@ -173,15 +204,12 @@ class Gateway:
                 self._stage_changed(message)
             case m.TurnFinished():
                 self._turn_finished(message)
-            case m.LeaseRequest():
-                self.desk.request(message)
-            case m.LeaseMove():
-                self.desk.move(message)
-            case m.LeaseRelease(job_id=job_id):
-                self.desk.release(job_id)
+            case m.LeaseRequest() | m.LeaseMove() | m.LeaseRelease() | m.BackendFailed():
+                self._lease(message)
             case m.JobResult():
-                self._finish(Result.from_wire(message.result))
-                self._channel.send(m.Ack(message.job_id))
+                self._answered(message)
+            case m.JobGone():
+                self.engine.gone(message)
             case _:
                 log.error("a gateway does not take this message", extra={"kind": type(message).__name__})
 
@@ -197,8 +225,21 @@ class Gateway:
                 "raas_job_started", job_id=job.job_id, data_source=job.data_source, attempt=job.attempt
             )
 
+    def _lease(self, message: m.LeaseRequest | m.LeaseMove | m.LeaseRelease | m.BackendFailed) -> None:
+        match message:
+            case m.BackendFailed():
+                self.desk.failed(message)
+            case m.LeaseRelease():
+                self.desk.release(message)
+            case _ if self.records.current(message.job_id, message.serial) is None:
+                self.desk.refuse(message, "the job has been answered")
+            case m.LeaseRequest():
+                self.desk.request(message)
+            case m.LeaseMove():
+                self.desk.move(message)
+
     def _stage_changed(self, message: m.StageChanged) -> None:
-        record = self.records.live.get(message.job_id)
+        record = self.records.current(message.job_id, message.serial)
         if record is None:
             return
         record.moved(message.stage, message.state)
@@ -208,18 +249,30 @@ class Gateway:
             self.announcements.say("raas_stage_finished", stage=Stage(message.stage), **facts)
 
     def _turn_finished(self, message: m.TurnFinished) -> None:
-        record = self.records.live.get(message.job_id)
-        if record is not None:
-            record.turns += 1
+        self._sampled(message)
+        record = self.records.current(message.job_id, message.serial)
+        if record is None:
+            return
+        record.turns += 1
         self.observer.turn(message)
         turn = Turn(message.index, message.text, message.finish_reason, message.n_tokens, message.policy_version)
         self.announcements.say("raas_turn_finished", job_id=message.job_id, attempt=message.attempt, turn=turn)
 
-    def _finish(self, result: Result) -> None:
-        record = self.records.live.get(result.job_id)
-        if record is None:
-            return
-        self.desk.release(result.job_id)
+    def _sampled(self, message: m.TurnFinished) -> None:
+        backend_id = message.backend_id
+        if backend_id and self.backends.sampled(backend_id, tokens=message.n_tokens, seconds=message.seconds):
+            self._heard_of(backend_id)
+            self.desk.refresh()
+
+    def _answered(self, message: m.JobResult) -> None:
+        self.engine.answered(message)
+        record = self.records.current(message.job_id, message.serial)
+        if record is not None:
+            self._finish(record, Result.from_wire(message.result))
+        self._channel.send(m.Ack(message.job_id, message.serial))
+
+    def _finish(self, record: JobRecord, result: Result) -> None:
+        self.desk.release(m.LeaseRelease(result.job_id, result.attempt, record.job.serial))
         result = replace(result, timing=replace(result.timing, accepted_at=record.accepted_at))
         self.records.finish(result.job_id, result)
         self.observer.finished(result)

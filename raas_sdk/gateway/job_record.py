@@ -1,9 +1,10 @@
 """What the gateway knows of each job, live and finished."""
 
 import asyncio
+import itertools
 import time
 from collections import OrderedDict
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from raas_sdk.errors import JobConflict
 from raas_sdk.gateway.admission import Submission
@@ -51,10 +52,16 @@ class JobRecords:
         self.live: dict[str, JobRecord] = {}
         self.finished: OrderedDict[str, JobRecord] = OrderedDict()
         self.finished_total = 0
+        self._serials = itertools.count(1)
 
     def get(self, job_id: str) -> JobRecord | None:
         """A live or remembered job."""
         return self.live.get(job_id) or self.finished.get(job_id)
+
+    def current(self, job_id: str, serial: int) -> JobRecord | None:
+        """The live job of that name, if it is that one and no later one."""
+        record = self.live.get(job_id)
+        return record if record is not None and record.job.serial == serial else None
 
     def same(self, submission: Submission) -> JobRecord | None:
         """The job this request already is; raise JobConflict if the id belongs to another body.
@@ -71,7 +78,8 @@ class JobRecords:
 
     def add(self, submission: Submission) -> JobRecord:
         """Note an accepted job."""
-        record = JobRecord(submission.job, submission.body_digest)
+        job = replace(submission.job, serial=next(self._serials))
+        record = JobRecord(job, submission.body_digest)
         self.finished.pop(submission.job.job_id, None)
         self.live[submission.job.job_id] = record
         return record

@@ -1,9 +1,10 @@
-"""Backends that gave no answer are asked until they do: then they get jobs again."""
+"""Backends that gave no reply: asked until they answer, then tried by one job, ever less often if that fails."""
 
 import asyncio
 import logging
 from collections.abc import Callable
 
+from raas_sdk.backends.backend import Backend, Health
 from raas_sdk.backends.client import BackendClient
 from raas_sdk.backends.pool import BackendPool
 from raas_sdk.backends.target import BackendTarget
@@ -16,46 +17,97 @@ log = logging.getLogger(__name__)
 
 FIRST_SECONDS = 0.5
 LONGEST_SECONDS = 15.0
+REST_FACTOR = 4
+LONGEST_REST_FACTOR = 12
+TRIAL_FACTOR = 6
 
 
 class Revival:
-    """Probes by GET routes only, at once and then ever less often, as long as the backend is registered."""
+    """Asks by GET routes only, as long as the backend is registered and down.
+
+    One that answers them but failed to sample rests for `rest_seconds`, four times as long after each trial that
+    failed too, up to twelve times. A trial that has told nothing after six times `rest_seconds` goes to another job.
+    """
 
     def __init__(
-        self, pool: BackendPool, client: BackendClient, tasks: TaskSet, *, revived: Callable[[], None]
+        self,
+        pool: BackendPool,
+        client: BackendClient,
+        tasks: TaskSet,
+        *,
+        rest_seconds: float,
+        revived: Callable[[], None],
     ) -> None:
         self._pool = pool
         self._client = client
         self._tasks = tasks
+        self._rest_seconds = rest_seconds
         self._revived = revived
-        self._watched: set[str] = set()
+        self._news: dict[str, asyncio.Event] = {}
 
     def watch(self, target: BackendTarget) -> None:
-        """Look after a backend; asking again for one that is looked after does nothing."""
+        """Look after a backend that has just failed."""
         backend_id = target.backend_id
-        if backend_id is None or backend_id in self._watched:
+        if backend_id is None:
             return
-        self._watched.add(backend_id)
-        log.warning("backend gives no answer", extra={"address": target.address})
-        self._tasks.create_task(self._until_it_answers(backend_id, target.address))
+        if backend_id in self._news:
+            self.heard_of(backend_id)
+            return
+        log.warning("backend gives no reply", extra={"address": target.address})
+        self._news[backend_id] = asyncio.Event()
+        self._tasks.create_task(self._until_it_is_up(backend_id))
 
-    async def _until_it_answers(self, backend_id: str, address: str) -> None:
-        seconds = FIRST_SECONDS
+    def heard_of(self, backend_id: str) -> None:
+        """Look at a backend's state again: it changed."""
+        if backend_id in self._news:
+            self._news[backend_id].set()
+
+    async def _until_it_is_up(self, backend_id: str) -> None:
+        news = self._news[backend_id]
         try:
-            while self._is_down(backend_id) and not await self._answers(address):
-                await asyncio.sleep(seconds)
-                seconds = min(2 * seconds, LONGEST_SECONDS)
+            while (backend := self._sick(backend_id)) is not None:
+                news.clear()
+                is_over = await (self._rest if backend.health is Health.DOWN else self._trial)(backend, news)
+                if is_over and self._sick(backend_id) is not None:
+                    self._pool.try_again(backend_id)
+                    self._revived()
         finally:
-            self._watched.discard(backend_id)
-        self._pool.mark_healthy(backend_id)
-        self._revived()
+            del self._news[backend_id]
 
-    def _is_down(self, backend_id: str) -> bool:
-        return any(backend.id == backend_id and not backend.healthy for backend in self._pool.list())
+    async def _rest(self, backend: Backend, news: asyncio.Event) -> bool:
+        """Return whether the backend answers and has rested enough; False as soon as there is news of it."""
+        if await self._answers(backend):
+            factor = min(REST_FACTOR ** (backend.outages - 1), LONGEST_REST_FACTOR)
+            return not await _came(news, self._rest_seconds * factor)
+        seconds = FIRST_SECONDS
+        while not await _came(news, seconds):
+            if await self._answers(backend):
+                return True
+            seconds = min(2 * seconds, LONGEST_SECONDS)
+        return False
 
-    async def _answers(self, address: str) -> bool:
+    async def _trial(self, backend: Backend, news: asyncio.Event) -> bool:
+        """Return whether the job that tries it told nothing for so long that another should."""
+        return not await _came(news, TRIAL_FACTOR * self._rest_seconds)
+
+    def _sick(self, backend_id: str) -> Backend | None:
+        return next((b for b in self._pool.list() if b.id == backend_id and not b.healthy), None)
+
+    async def _answers(self, backend: Backend) -> bool:
         try:
-            await self._client.detect(address)
+            wire = await self._client.detect(backend.address)
         except BackendFault:
             return False
+        if backend.wire is None:
+            self._pool.set_wire(backend.id, wire)
         return True
+
+
+async def _came(news: asyncio.Event, seconds: float) -> bool:
+    """Whether the news came before so many seconds were over."""
+    try:
+        async with asyncio.timeout(seconds):
+            await news.wait()
+    except TimeoutError:
+        return False
+    return True

@@ -10,6 +10,22 @@ if TYPE_CHECKING:
 
 __all__ = ["status_of"]
 
+BACKEND = (
+    "id",
+    "address",
+    "pool",
+    "wire",
+    "epoch",
+    "version",
+    "weight",
+    "speed",
+    "live",
+    "draining",
+    "healthy",
+    "health",
+    "fault",
+)
+
 
 def status_of(gateway: "Gateway", *, queued: int) -> dict[str, Any]:
     """Counts of live jobs by stage (running ones under init, run, eval), backends, plugins."""
@@ -31,6 +47,7 @@ def status_of(gateway: "Gateway", *, queued: int) -> dict[str, Any]:
         "eval": holding["eval"],
         "finished": gateway.records.finished_total,
         "leases": {"held": gateway.desk.held, "waiting": gateway.desk.waiting},
+        "engines": [gateway.engine.to_wire()],
         "backends": [_backend(backend) for backend in gateway.backends.list()],
         "plugins": [asdict(report) for report in gateway.plugins.reports],
         "unavailable": dict(gateway.unavailable),
@@ -39,5 +56,4 @@ def status_of(gateway: "Gateway", *, queued: int) -> dict[str, Any]:
 
 
 def _backend(backend: Any) -> dict[str, Any]:
-    names = ("id", "address", "pool", "wire", "epoch", "version", "weight", "live", "draining", "healthy", "fault")
-    return {name: getattr(backend, name) for name in names}
+    return {name: getattr(backend, name) for name in BACKEND}

@@ -33,6 +33,7 @@ def create_app(gateway: Gateway) -> FastAPI:
         openapi_extra=described(BackendBody),
         operation_id="add_backend",
     )
+    app.add_api_route("/backends/{backend_id}", routes.remove_backend, methods=["DELETE"])
     app.add_api_route("/healthz", routes.healthz, methods=["GET"])
     app.add_api_route("/readyz", routes.readyz, methods=["GET"])
     app.add_middleware(Backstop)

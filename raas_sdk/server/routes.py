@@ -22,6 +22,12 @@ DISCONNECT = (None, "cancel", "continue")
 Beat = Annotated[float | None, Query(gt=0, le=3600, description="Send white space every so many seconds.")]
 Compat = Annotated[Literal["full"] | None, Query(description="'full' adds each call's whole prompt.")]
 
+Pool = Annotated[str | None, Query(min_length=1, description="Only those of this pool.")]
+Mode = Annotated[
+    Literal["drain", "now"],
+    Query(description="'drain' lets its jobs end there; 'now' moves them to others with the same weights."),
+]
+
 
 class Routes:
     """The handlers, over one gateway."""
@@ -83,10 +89,20 @@ class Routes:
         rows = [row for row in self._backends() if (row["address"], row["pool"]) == (address, body.pool)]
         return answer({"status": f"backend {address} is registered in pool {body.pool!r}", **rows[0]})
 
-    async def clear_backends(self) -> Response:
+    async def clear_backends(self, pool: Pool = None) -> Response:
         """Take out all inference servers; running jobs keep theirs."""
-        count = self._gateway.clear_backends()
+        count = self._gateway.clear_backends(pool)
         return answer({"status": f"{count} backends taken out", "count": count})
+
+    async def remove_backend(self, backend_id: str, mode: Mode = "drain") -> Response:
+        """Take out one inference server."""
+        try:
+            self._gateway.remove_backend(backend_id, drain=mode == "drain")
+        except BadRequest as error:
+            raise BodyRefused(404, error.code, str(error)) from error
+        draining = any(row["id"] == backend_id for row in self._backends())
+        text = "gets no more jobs and goes with its last" if draining else "is taken out"
+        return answer({"status": f"backend {backend_id!r} {text}", "id": backend_id, "draining": draining})
 
     async def backends(self) -> Response:
         """All registered inference servers."""

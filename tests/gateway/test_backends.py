@@ -8,6 +8,9 @@ from raas_sdk.testing.fake_backend import FakeBackend
 from raas_sdk.tokens.alignment import check_segment
 
 
+HI = [104, 105, 257]
+
+
 class Paced:
     """A run of several turns that waits for its gate before each turn after the first."""
 
@@ -181,36 +184,202 @@ async def test_a_backend_that_comes_back_is_used_again(service, task):
         await dead.stop()
         assert {result.outcome for result in await asyncio.gather(*(s.result() for _ in range(8)))} == {"scored"}
         await dead.start(port)
-        while not all(backend.healthy for backend in s.gateway.backends.list()):
+        while not all(backend.usable for backend in s.gateway.backends.list()):
             await asyncio.sleep(0.01)
         await asyncio.gather(*(s.result() for _ in range(8)))
-        assert dead.calls
+        assert dead.calls and all(backend.healthy for backend in s.gateway.backends.list())
 
 
-async def test_a_job_of_the_only_backend_waits_until_it_is_back(service, task):
-    async with service(task()) as s:
+async def test_a_job_of_the_only_backend_waits_in_its_turn_until_it_is_back(service, task):
+    paced = Paced()
+    async with service(task(**paced.hooks()), limits={"run_seconds": 5.0}) as s:
         backend, port = s.backends[0], port_of(s.backends[0])
-        await backend.stop()
         job = s.submit()
+        await paced.sampled.get()
+        await backend.stop()
+        paced.go()
         while not s.gateway.desk.waiting:
             await asyncio.sleep(0.001)
+        await asyncio.sleep(0.05)
         await backend.start(port)
         result = await job.done
-        assert (result.outcome, result.attempt) == ("scored", 2)
-        assert "backend_unreachable" in result.extra["notes"][0]
+        assert (result.outcome, result.attempt, result.trajectory.num_turns) == ("scored", 1, 3)
+        assert result.trainable and result.timing.lease_wait >= 0.05
+        assert result.timing.counted < result.timing.total - 0.04
+        (segment,) = result.trajectory.segments
+        notes = [span.note for span in segment.turns if span.role == "assistant"]
+        assert notes[0] is None and "gave no answer in 3 tries" in notes[1] and notes[2] is None
 
 
-async def test_a_job_never_moves_to_other_weights(service, task):
+async def test_several_conversations_of_one_job_move_once_together(service, task):
+    there, gate = asyncio.Event(), asyncio.Event()
+
+    async def run(self, policy):
+        talks = [policy.conversation([{"role": "user", "content": f"hi {n}"}]) for n in range(4)]
+        there.set()
+        await gate.wait()
+        await asyncio.gather(*(talk.sample() for talk in talks))
+
+    async with service(task(run=run), backends=2) as s:
+        job = s.submit()
+        await there.wait()
+        dead = next(b for b in s.backends if b.address == _leased(s))
+        dead.faults.always = "status"
+        gate.set()
+        result = await job.done
+        assert (result.outcome, result.trajectory.num_turns) == ("scored", 4)
+        assert len(set(addresses(result))) == 1 and dead.address not in addresses(result)
+
+
+def _leased(s):
+    (leased,) = [backend.address for backend in s.gateway.backends.list() if backend.live]
+    return leased
+
+
+async def test_a_backend_that_fails_for_ever_is_asked_nine_times_and_the_job_fails_once(service, task):
+    async with service(task(), backend_rest_seconds=0.01) as s:
+        s.backends[0].faults.always = "status"
+        result = await s.result()
+        assert (result.outcome, result.failure.code, result.attempt) == ("infra_error", "backend_unreachable", 1)
+        assert "HTTP 500" in result.failure.message and s.backends[0].requests == 9
+
+
+async def test_a_backend_that_answers_probes_but_samples_nothing_is_tried_by_one_job_at_a_time(service, task):
+    async with service(task(), backend_rest_seconds=0.05, run_workers=32, init_workers=32, handover=32) as s:
+        s.backends[0].faults.always = "status"
+        jobs = [s.submit() for _ in range(32)]
+        while s.gateway.desk.waiting < 32:
+            await asyncio.sleep(0.001)
+        asked = s.backends[0].requests
+        assert asked <= 32 * 3
+        await s.backends[0].wait_requests(asked + 6)
+        assert [backend.outages for backend in s.gateway.backends.list()] in ([2], [3])
+        s.backends[0].faults.always = None
+        assert {(await job.done).outcome for job in jobs} == {"scored"}
+        (backend,) = s.gateway.backends.list()
+        assert backend.healthy and backend.outages == 0
+
+
+async def test_a_trial_whose_job_ends_without_sampling_goes_to_the_next_job(service, task):
+    first, gate = asyncio.Event(), asyncio.Event()
+
+    async def run(self, job, policy):
+        if job.job_id == "idle":
+            first.set()
+            await gate.wait()
+            return None
+        return (await policy.conversation([{"role": "user", "content": "hi"}]).sample()).text
+
+    async with service(task(run=run)) as s:
+        backend = s.gateway.backends.list()[0]
+        s.gateway.backends.mark_unhealthy(backend.id, "asleep")
+        s.gateway.backends.try_again(backend.id)
+        idle = s.submit("idle")
+        await first.wait()
+        second = s.submit("second")
+        while not s.gateway.desk.waiting:
+            await asyncio.sleep(0)
+        gate.set()
+        assert (await idle.done).outcome == (await second.done).outcome == "scored" and backend.healthy
+
+
+async def test_a_job_waits_for_its_own_weights_while_a_backend_may_come_back_with_them(service, task):
     paced = Paced()
-    async with service(task(**paced.hooks()), backends=1) as s, FakeBackend(script=[[104, 257]]) as other:
+    async with service(task(**paced.hooks())) as s, FakeBackend(script=[[104, 257]]) as other:
+        job, port = s.submit(), port_of(s.backends[0])
+        await paced.sampled.get()
+        s.gateway.add_backend(other.address, version=7)
+        await s.backends[0].stop()
+        paced.go()
+        while not s.gateway.desk.waiting:
+            await asyncio.sleep(0.001)
+        await s.backends[0].start(port)
+        result = await job.done
+        assert (result.outcome, result.attempt) == ("scored", 1)
+        assert versions(result) == [0, 0, 0] and len(set(addresses(result))) == 1
+
+
+async def test_a_job_goes_on_with_new_weights_when_its_own_did_not_come_back_in_time(service, task):
+    paced = Paced()
+    async with service(task(**paced.hooks()), lease_wait_seconds=0.2) as s, FakeBackend(script=[HI]) as other:
         job = s.submit()
         await paced.sampled.get()
         s.gateway.add_backend(other.address, version=7)
         await s.backends[0].stop()
         paced.go()
         result = await job.done
-        assert result.outcome == "scored" and result.attempt == 2
-        assert set(versions(result)) == {7} and set(addresses(result)) == {other.address}
+        assert (result.outcome, result.attempt, versions(result)) == ("scored", 1, [0, 7, 7])
+
+
+async def test_a_job_whose_weights_are_gone_from_the_pool_goes_on_with_the_new_ones(service, task):
+    paced = Paced()
+    async with service(task(**paced.hooks())) as s, FakeBackend(script=[HI]) as other:
+        job = s.submit()
+        await paced.sampled.get()
+        s.gateway.clear_backends()
+        s.gateway.add_backend(other.address)
+        await s.backends[0].stop()
+        paced.go()
+        result = await job.done
+        assert (result.outcome, result.attempt, versions(result)) == ("scored", 1, [0, 1, 1])
+        assert addresses(result)[1:] == [other.address] * 2
+        assert result.policy_version == {"dispatch": 0, "min": 0, "max": 1} and result.trainable
+
+
+async def test_a_backend_that_got_new_weights_is_not_blamed_for_a_call_to_the_old_ones(service, task):
+    async with service(task(), backends=1) as s:
+        s.backends[0].faults.always = "hang"
+        job = s.submit()
+        await s.backends[0].wait_requests(1)
+        s.backends[0].faults.always = None
+        port = port_of(s.backends[0])
+        s.gateway.add_backend(s.backends[0].address, version=4)
+        await s.settle()
+        await s.backends[0].stop()
+        await s.backends[0].start(port)
+        result = await job.done
+        assert result.outcome == "scored"
+        assert [backend.health for backend in s.gateway.backends.list()] == ["up"]
+
+
+async def test_a_job_whose_backend_never_comes_back_fails_after_a_stated_wait(service, task):
+    async with service(task(), lease_wait_seconds=0.1) as s:
+        await s.backends[0].stop()
+        result = await s.result()
+        assert (result.outcome, result.failure.code, result.attempt) == ("infra_error", "backend_unreachable", 1)
+        assert "none came back to pool 'default' within 0.1 s" in result.failure.message
+
+
+async def test_a_removed_backends_jobs_go_on_at_another_with_the_same_weights(service, task):
+    paced = Paced()
+    async with service(task(**paced.hooks()), backends=2) as s:
+        jobs = [s.submit() for _ in range(4)]
+        for _ in jobs:
+            await paced.sampled.get()
+        gone, stays = s.gateway.backends.list()
+        s.gateway.remove_backend(gone.id, drain=False)
+        await s.settle()
+        paced.go()
+        results = [await job.done for job in jobs]
+        assert all(set(addresses(result)[1:]) == {stays.address} for result in results)
+        assert {result.outcome for result in results} == {"scored"}
+
+
+async def test_a_draining_backend_lets_its_jobs_end_and_gets_no_more(service, task):
+    paced = Paced()
+    async with service(task(**paced.hooks()), backends=2) as s:
+        jobs = [s.submit() for _ in range(4)]
+        for _ in jobs:
+            await paced.sampled.get()
+        draining, stays = s.gateway.backends.list()
+        s.gateway.remove_backend(draining.id, drain=True)
+        later = s.submit()
+        paced.go()
+        results = [await job.done for job in jobs]
+        assert Counter(addresses(result)[-1] for result in results) == {draining.address: 2, stays.address: 2}
+        assert set(addresses(await later.done)) == {stays.address}
+        await s.settle()
+        assert [backend.id for backend in s.gateway.backends.list()] == [stays.id]
 
 
 async def test_pools_do_not_mix(service, task):

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
 from raas_sdk.backends.pool import BackendPool
-from raas_sdk.engine.messages import LeaseChanged, LeaseGranted, LeaseMove, LeaseRequest
+from raas_sdk.engine.messages import BackendFailed, LeaseChanged, LeaseGranted, LeaseMove, LeaseRelease, LeaseRequest
 from raas_sdk.gateway.lease_desk import LeaseDesk
 
 
@@ -49,16 +49,19 @@ class DeskMachine(RuleBasedStateMachine):
     @rule()
     def clear(self):
         self.desk.pool.clear()
+        self.do(self.desk.refresh)
 
     @precondition(lambda self: self.backends())
     @rule(data=st.data())
     def remove(self, data):
         self.desk.pool.remove(data.draw(st.sampled_from(self.backends())))
+        self.do(self.desk.refresh)
 
     @precondition(lambda self: self.backends())
     @rule(data=st.data())
     def drain(self, data):
         self.desk.pool.drain(data.draw(st.sampled_from(self.backends())))
+        self.do(self.desk.refresh)
 
     @precondition(lambda self: self.backends())
     @rule(data=st.data())
@@ -82,20 +85,53 @@ class DeskMachine(RuleBasedStateMachine):
     def release(self, data, twice):
         name = data.draw(st.sampled_from(sorted(self.jobs)))
         for _ in range(1 + twice):
-            self.do(lambda: self.desk.release(name))
+            self.do(lambda: self.desk.release(LeaseRelease(name, 1)))
         del self.jobs[name]
 
     @precondition(lambda self: self.held())
     @rule(data=st.data())
-    def move(self, data):
+    def fail_and_move(self, data):
         name = data.draw(st.sampled_from(self.held()))
         before = self.jobs[name]
-        self.do(lambda: self.desk.move(LeaseMove(name, 1, "no answer")))
+        place = (before["backend_id"], before["epoch"])
+        self.jobs[name] = None
+        self.do(lambda: self.desk.failed(BackendFailed(name, 1, *place, "no answer")))
+        self.do(lambda: self.desk.move(LeaseMove(name, 1, *place)))
         after = self.jobs[name]
-        assert after == before or (
-            after["backend_id"] != before["backend_id"] and after["version"] == before["version"]
-        )
-        assert self.down.pop().backend_id == before["backend_id"]
+        if after is None:
+            pool = self.desk.pool
+            alike = [b for b in pool.list() if b.usable and b.version == before["version"]]
+            assert not alike, "it waits although another backend has its weights"
+        elif after["version"] != before["version"]:
+            own = [b for b in self.desk.pool.list() if b.version == before["version"] and not b.draining]
+            assert not own, "it got other weights although its own may come back"
+
+    @precondition(lambda self: self.held())
+    @rule(data=st.data(), tokens=st.integers(1, 50))
+    def sample(self, data, tokens):
+        name = data.draw(st.sampled_from(self.held()))
+        self.desk.pool.sampled(self.jobs[name]["backend_id"], tokens=tokens, seconds=1.0)
+        self.do(self.desk.refresh)
+
+    @precondition(lambda self: self.held())
+    @rule(data=st.data())
+    def late_fault_of_an_old_epoch_is_nobodys(self, data):
+        name = data.draw(st.sampled_from(self.held()))
+        target, before = self.jobs[name], [b.health for b in self.desk.pool.list()]
+        self.do(lambda: self.desk.failed(BackendFailed(name, 1, target["backend_id"], target["epoch"] - 1, "late")))
+        assert [b.health for b in self.desk.pool.list()] == before
+
+    @precondition(lambda self: self.backends())
+    @rule(data=st.data())
+    def try_again(self, data):
+        self.desk.pool.try_again(data.draw(st.sampled_from(self.backends())))
+        self.do(self.desk.refresh)
+
+    @precondition(lambda self: self.backends())
+    @rule(data=st.data())
+    def remove_now(self, data):
+        self.do(lambda: self.desk.remove(data.draw(st.sampled_from(self.backends()))))
+        self.do(self.desk.refresh)
 
     @invariant()
     def every_lease_is_counted_once(self):
@@ -106,7 +142,14 @@ class DeskMachine(RuleBasedStateMachine):
 
     @invariant()
     def nobody_waits_while_a_backend_is_usable(self):
-        assert not (self.desk.waiting and any(backend.usable for backend in self.desk.pool.list()))
+        for waiting in self.desk._waiting.values():
+            fits = [b for b in self.desk.pool.list() if b.usable and waiting.version in (None, b.version)]
+            assert not fits
+
+    @invariant()
+    def one_job_at_a_time_tries_a_backend(self):
+        for backend in self.desk.pool.list():
+            assert backend.tried_by is None or backend.health == "trial"
 
     def teardown(self):
         self.do(self.desk.close)

@@ -40,7 +40,7 @@ def raised_in_handling():
         (raised_in_handling(), "task", "ValueError", False),
         (WorkspaceFault("w"), "infra", "workspace_fault", True),
         (WorkspaceFault("w", code="sandbox_died", retryable=False), "infra", "sandbox_died", False),
-        (BackendUnreachable("b"), "infra", "backend_unreachable", True),
+        (BackendUnreachable("b"), "infra", "backend_unreachable", False),
         (LimitReached("turns"), "model", "limit_turns", False),
         (StageTimeout("run", 1.0), "timeout", "timeout", False),
         (TimeoutError(), "task", "TimeoutError", False),
