@@ -4,6 +4,7 @@ import asyncio
 import logging
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
+from typing import Any
 
 from raas_sdk.backends.client import BackendClient
 from raas_sdk.engine import messages as m
@@ -104,6 +105,11 @@ class Engine(Listener):
         return self._services.leases
 
     @property
+    def left_behind(self) -> "set[asyncio.Task[Any]]":
+        """Hooks that ignore their cancel and still run."""
+        return self._services.left_behind
+
+    @property
     def runtimes(self) -> RuntimeChooser:
         """Which sandboxes it uses."""
         return self._services.hosts.runtimes
@@ -126,8 +132,7 @@ class Engine(Listener):
         self._credit.settle()
 
     def _beat(self, lag: LoopLag) -> None:
-        left_behind = len(self._services.left_behind)
-        self._channel.send(m.Heartbeat(lag.seconds, lag.blocked_by, left_behind))
+        self._channel.send(m.Heartbeat(lag.seconds, lag.blocked_by, len(self.left_behind)))
 
     def _receive(self, message: m.Message) -> None:
         match message:
@@ -188,9 +193,10 @@ class Engine(Listener):
         try:
             result = None if entry.cancelled else await entry.runner.run()
         except asyncio.CancelledError as error:
-            if not entry.cancelled and _is_cancelled():
-                raise
-            result = _failed(job, error)
+            if not entry.cancelled:
+                if _is_cancelled():
+                    raise
+                result = _failed(job, error)
         except Exception as error:  # noqa: BLE001 - a boundary: whatever it is, the job is answered with it
             result = _failed(job, error)
         finally:

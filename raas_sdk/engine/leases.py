@@ -42,7 +42,7 @@ class HeldLease:
         Returns at once if the lease is elsewhere by now. Raise NoBackend when none came in time.
         """
         async with self._moving:
-            if self.target == away_from:
+            if _place(self.target) == _place(away_from):
                 self.target = await self._broker.moved(self._job, away_from)
 
 
@@ -73,13 +73,11 @@ class LeaseBroker:
 
     async def moved(self, job: Job, away_from: BackendTarget) -> BackendTarget:
         """Ask for another backend."""
-        place = (str(away_from.backend_id), away_from.epoch)
-        return await self._ask(LeaseMove(job.job_id, job.attempt, *place, job.serial))
+        return await self._ask(LeaseMove(job.job_id, job.attempt, *_place(away_from), job.serial))
 
     def report(self, job: Job, target: BackendTarget, fault: str) -> None:
         """Tell the gateway that a backend failed."""
-        place = (str(target.backend_id), target.epoch)
-        self._channel.send(BackendFailed(job.job_id, job.attempt, *place, fault[:1000], job.serial))
+        self._channel.send(BackendFailed(job.job_id, job.attempt, *_place(target), fault[:1000], job.serial))
 
     def granted(self, message: LeaseGranted) -> None:
         """Take the gateway's answer to its waiter, or to the lease if the waiter has left."""
@@ -114,6 +112,11 @@ class LeaseBroker:
 
 def _key(message: Job | LeaseRequest | LeaseMove | LeaseGranted | LeaseChanged) -> Key:
     return message.job_id, message.serial, message.attempt
+
+
+def _place(target: BackendTarget) -> tuple[str, int]:
+    """Which backend, with which weights; its wire may become known meanwhile."""
+    return str(target.backend_id), target.epoch
 
 
 def target_to_wire(target: BackendTarget) -> dict[str, object]:

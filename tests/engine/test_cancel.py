@@ -243,10 +243,65 @@ async def test_a_plugin_that_ignores_its_cancel_does_not_hold_up_the_answer(serv
     async with service(task(run=run), grace_seconds=0.02) as s:
         job = s.submit("j")
         await there.wait()
+        try:
+            s.gateway.cancel("j")
+            assert (await job.done).outcome == "cancelled"
+            assert len(s.gateway.engine.cleaning) == len(s.engine.table.running) == 1
+            await s.gateway.engine.tidy.wait()
+            assert len(s.engine.left_behind) == 1
+            while not s.gateway.status()["engines"][0]["left_behind"]:
+                await asyncio.sleep(0.01)
+        finally:
+            release.set()
+
+
+async def test_a_reused_name_never_meets_what_comes_late_from_its_cancelled_predecessor(service, task):
+    there, release, ran = asyncio.Event(), asyncio.Event(), []
+
+    async def run(self, policy):
+        ran.append(policy)
+        if len(ran) > 1:
+            return (await policy.conversation(CHAT).sample()).text
+        there.set()
+        while not release.is_set():
+            try:
+                await release.wait()
+            except asyncio.CancelledError:
+                continue
+
+    async with service(task(run=run), grace_seconds=5.0) as s:
+        s.gateway.observer = Counting()
+        first = s.submit("j")
+        await there.wait()
         s.gateway.cancel("j")
-        result = await job.done
-        assert result.outcome == "cancelled" and "left behind" in result.extra["notes"][0]
+        assert (await first.done).outcome == "cancelled"
+        second = s.submit("j", sampling={"temperature": 0.5})
+        while len(ran) < 2:
+            await asyncio.sleep(0)
         release.set()
+        result = await second.done
+        assert (result.outcome, result.trajectory.num_turns) == ("scored", 1)
+        assert [r.outcome for r in s.gateway.observer.results] == ["cancelled", "scored"]
+
+
+async def test_a_plugin_that_swallows_its_cancel_samples_no_more(service, task):
+    there = asyncio.Event()
+
+    async def run(self, policy):
+        talk = policy.conversation(CHAT)
+        there.set()
+        try:
+            await asyncio.Event().wait()
+        except asyncio.CancelledError:
+            await talk.sample()
+
+    async with service(task(run=run)) as s:
+        job = s.submit("j")
+        await there.wait()
+        s.gateway.cancel("j")
+        assert (await job.done).outcome == "cancelled"
+        await s.gateway.engine.tidy.wait()
+        assert not s.backends[0].requests
 
 
 async def test_closing_the_service_ends_every_job(service, task):

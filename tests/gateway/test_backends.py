@@ -7,7 +7,6 @@ from raas_sdk import Reward
 from raas_sdk.testing.fake_backend import FakeBackend
 from raas_sdk.tokens.alignment import check_segment
 
-
 HI = [104, 105, 257]
 
 
@@ -250,12 +249,12 @@ async def test_a_backend_that_answers_probes_but_samples_nothing_is_tried_by_one
         jobs = [s.submit() for _ in range(32)]
         while s.gateway.desk.waiting < 32:
             await asyncio.sleep(0.001)
-        asked = s.backends[0].requests
-        assert asked <= 32 * 3
+        (backend,) = s.gateway.backends.list()
+        asked, outages = s.backends[0].requests, backend.outages
         await s.backends[0].wait_requests(asked + 6)
-        assert [backend.outages for backend in s.gateway.backends.list()] in ([2], [3])
+        assert backend.outages >= outages + 1 and s.gateway.desk.waiting >= 29
         s.backends[0].faults.always = None
-        assert {(await job.done).outcome for job in jobs} == {"scored"}
+        assert {str((await job.done).failure) for job in jobs} == {"None"}
         (backend,) = s.gateway.backends.list()
         assert backend.healthy and backend.outages == 0
 

@@ -95,6 +95,41 @@ async def test_cleared_backends_take_no_new_jobs(caller):
     assert (await caller.process()).status == 503
 
 
+async def test_one_backend_is_taken_out_by_its_id(caller, backend):
+    (row,) = (await caller.get("/backends")).body["backends"]
+    assert (await caller.call("DELETE", "/backends/b99")).status == 404
+    assert (await caller.call("DELETE", f"/backends/{row['id']}?mode=later")).status == 422
+    gone = await caller.call("DELETE", f"/backends/{row['id']}?mode=now")
+    assert (gone.status, gone.body["draining"]) == (200, False)
+    assert (await caller.get("/backends")).body["backends"] == []
+
+
+async def test_a_backend_that_drains_goes_with_its_last_job(server):
+    call = asyncio.create_task(server.caller.process("endless", job_id="j"))
+    await server.watcher.reached("j", "turn 0")
+    (row,) = (await server.caller.get("/backends")).body["backends"]
+    answer = await server.caller.call("DELETE", f"/backends/{row['id']}")
+    assert (answer.status, answer.body["draining"]) == (200, True)
+    await server.caller.post("/cancel", {"job_id": "j"})
+    assert (await call).body["outcome"] == "cancelled"
+    assert (await server.caller.get("/backends")).body["backends"] == []
+
+
+async def test_backends_are_cleared_by_pool(server, backend):
+    await server.caller.post("/backends", {"address": backend.address, "pool": "judges"})
+    assert (await server.caller.post("/clear_llm_server?pool=judges")).body["count"] == 1
+    rows = (await server.caller.get("/backends")).body["backends"]
+    assert [row["pool"] for row in rows] == ["default"]
+
+
+async def test_stored_results_are_answered_while_stopped(caller):
+    first = await caller.process(job_id="j1")
+    await caller.post("/stop")
+    assert (await caller.process(job_id="j1")).body == first.body
+    refused = await caller.process(job_id="j2")
+    assert (refused.status, refused.body["code"]) == (503, "not_started")
+
+
 async def test_health_and_readiness(run_server, backend):
     async with run_server() as server:
         assert (await server.caller.get("/healthz")).status == 200
