@@ -4,13 +4,17 @@ Backends are functions and time only passes where the machine lets it, so that a
 """
 
 import asyncio
+import sys
+import types
+import uuid
 from array import array
 from contextlib import AsyncExitStack
+from random import Random
 
 import pytest
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
+from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
 from raas_sdk import EmptyWorkspace, Failure, Reward, WorkspaceFault, hookimpl
 from raas_sdk.backends.generation import Generation
@@ -21,7 +25,9 @@ from raas_sdk.hooks import load_plugins
 from raas_sdk.settings import load_settings
 
 PORTS = st.integers(1, 3)
-STEPS = ("ok", "raise", "infra", "cancelled", "garbage", "limit", "stubborn", "sample")
+NUMBERS = st.integers(0, 11)
+"""Chosen among what there is, so that nothing drawn depends on how far the machine got."""
+STEPS = ("ok",) * 6 + ("sample",) * 3 + ("raise", "infra", "cancelled", "garbage", "limit", "stubborn")
 ENDED = {"scored", "model_limit", "task_error", "infra_error", "timeout", "cancelled"}
 TURNS = 60
 
@@ -89,6 +95,7 @@ class Steps:
 
     @hookimpl
     async def raas_run(self, job, policy):
+        await policy.conversation([{"role": "user", "content": "go"}]).sample()
         return object() if await self.step(job, "run", policy) == "garbage" else "done"
 
     @hookimpl
@@ -121,7 +128,12 @@ class ServiceMachine(RuleBasedStateMachine):
 
     async def enter(self):
         self.plugin, self.backends, self.observer = Steps(), Backends(), Counting()
+        module = types.ModuleType(f"raas_tests_{uuid.uuid4().hex}")
+        module.steps = self.plugin
+        sys.modules[module.__name__] = module
+        self.stack.callback(sys.modules.pop, module.__name__)
         given = {
+            "plugin": (f"{module.__name__}:steps",),
             "entry_points": False,
             "tokenizer": "test:chatml",
             "init_workers": 2,
@@ -132,12 +144,13 @@ class ServiceMachine(RuleBasedStateMachine):
             "lease_wait_seconds": 600,
         }
         self.settings = load_settings(given, environ={})
-        plugins = load_plugins(self.settings, extra=[("steps", self.plugin)])
+        plugins = load_plugins(self.settings)
         ours, theirs = direct_channels(coded=True)
         opening = Engine.open(plugins, self.settings, theirs, client=self.backends)
         self.engine = await self.stack.enter_async_context(opening)
         self.gateway = await self.stack.enter_async_context(Gateway.open(plugins, self.settings, ours))
-        self.gateway._revival = None
+        self.gateway._revival = None  # it asks real addresses; here the rules bring backends back
+        self.gateway.backends._rng = Random(0)
         self.gateway.observer = self.observer
         await self.gateway.ready.wait()
         self.gateway.add_backend("http://h1:1", wire="vllm")
@@ -160,19 +173,29 @@ class ServiceMachine(RuleBasedStateMachine):
         self.records.append(record)
         self.count += 1
 
-    @rule(name=st.sampled_from("abcdef"), seed=st.integers(0, 1))
-    def submit(self, name, seed):
-        self.do(self.submit_now(name, seed))
+    @rule(names=st.lists(st.sampled_from("abcdef"), min_size=1, max_size=4), seed=st.integers(0, 1))
+    def submit(self, names, seed):
+        for name in names:
+            self.do(self.submit_now(name, seed))
         self.do(self.turns())
 
-    @precondition(lambda self: self.plugin.gates)
-    @rule(data=st.data(), kind=st.sampled_from(STEPS), hurry=st.booleans())
-    def let_on(self, data, kind, hurry):
-        gate = self.plugin.gates[data.draw(st.sampled_from(sorted(self.plugin.gates)))]
-        if not gate.done():
-            gate.set_result(kind)
-        if not hurry:
-            self.do(self.turns())
+    @rule(steps=st.lists(st.tuples(NUMBERS, st.sampled_from(STEPS)), min_size=1, max_size=4), hurry=st.booleans())
+    def let_on(self, steps, hurry):
+        for number, kind in steps:
+            waiting = sorted(key for key, gate in self.plugin.gates.items() if not gate.done())
+            if waiting:
+                self.plugin.gates[waiting[number % len(waiting)]].set_result(kind)
+            if not hurry:
+                self.do(self.turns())
+
+    @rule(count=st.integers(1, 12), kind=st.sampled_from(["ok", "sample"]))
+    def let_many_on(self, count, kind):
+        self.let_on([(number, kind) for number in range(count)], hurry=False)
+
+    @rule(names=st.permutations("abcdef"), count=st.integers(1, 12))
+    def submit_and_let_on(self, names, count):
+        self.submit(names, 0)
+        self.let_many_on(count, "ok")
 
     @rule(name=st.sampled_from("abcdef"), times=st.integers(1, 3), hurry=st.booleans())
     def cancel(self, name, times, hurry):
@@ -197,10 +220,12 @@ class ServiceMachine(RuleBasedStateMachine):
         self.do(now())
         self.do(self.turns())
 
-    @precondition(lambda self: self.gateway.backends.list())
-    @rule(data=st.data(), action=st.sampled_from(["drain", "remove", "try", "down"]))
-    def change(self, data, action):
-        chosen = data.draw(st.sampled_from([b.id for b in self.gateway.backends.list()]))
+    @rule(number=NUMBERS, action=st.sampled_from(["drain", "remove", "try", "down"]))
+    def change(self, number, action):
+        known = self.gateway.backends.list()
+        if not known:
+            return
+        chosen = known[number % len(known)].id
 
         async def now():
             if action == "try":
@@ -278,10 +303,10 @@ CHECKS = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_t
 
 
 class TestServiceShort(ServiceMachine.TestCase):
-    settings = settings(max_examples=60, stateful_step_count=25, deadline=None, suppress_health_check=CHECKS)
+    settings = settings(max_examples=60, stateful_step_count=40, deadline=None, suppress_health_check=CHECKS)
 
 
 @pytest.mark.slow
 @pytest.mark.timeout(600)
 class TestServiceLong(ServiceMachine.TestCase):
-    settings = settings(max_examples=1000, stateful_step_count=40, deadline=None, suppress_health_check=CHECKS)
+    settings = settings(max_examples=1500, stateful_step_count=50, deadline=None, suppress_health_check=CHECKS)
