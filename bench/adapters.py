@@ -6,6 +6,7 @@ import tracemalloc
 from collections.abc import Coroutine, Sequence
 from contextlib import AsyncExitStack
 from pathlib import Path
+from random import Random
 from typing import Any
 
 from raas_sdk.backends.lease import Lease
@@ -92,7 +93,7 @@ class Router:
     per_task = True
 
     def __init__(self, n: int, speeds: Sequence[float]) -> None:
-        self._pool = BackendPool()
+        self._pool = BackendPool(Random(7))
         added = [
             self._pool.add(f"http://backend-{i}:8000", weight=float(speed)) for i, speed in enumerate(speeds, start=1)
         ]

@@ -109,7 +109,7 @@ class Result:
 
     def to_wire(self, *, binary: bool = False) -> dict[str, Any]:
         """Plain data for JSON or, with `binary`, for msgpack."""
-        row = {item.name: getattr(self, item.name) for item in fields(self)}
+        row = {name: getattr(self, name) for name in FIELDS}
         row["outcome"] = self.outcome.value
         row["failure"] = None if self.failure is None else _plain(self.failure)
         row["trajectory"] = self.trajectory.to_wire(binary=binary)
@@ -122,7 +122,7 @@ class Result:
         """The inverse of `to_wire`; raise ValueError for another schema."""
         if row.get("schema") != SCHEMA:
             raise ValueError(f"a result of schema {row.get('schema')!r} cannot be read; this version reads {SCHEMA}")
-        values = {item.name: row[item.name] for item in fields(cls) if item.name in row}
+        values = {name: row[name] for name in FIELDS if name in row}
         failure = values.get("failure")
         values["outcome"] = Outcome(values["outcome"])
         values["failure"] = None if failure is None else Failure(**{**failure, "also": tuple(failure["also"])})
@@ -130,6 +130,9 @@ class Result:
         values["timing"] = Timing(**values["timing"])
         values["usage"] = Usage(**values["usage"])
         return cls(**values)
+
+
+FIELDS = tuple(item.name for item in fields(Result))
 
 
 def _plain(record: Any) -> dict[str, Any]:

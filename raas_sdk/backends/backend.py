@@ -35,8 +35,8 @@ class Backend:
 
     @property
     def busyness(self) -> float:
-        """Live jobs per unit of speed: the least is leased next."""
-        return self.live / self.weight
+        """Jobs per unit of speed if it got one more: the least is leased next, so of idle ones the fastest."""
+        return (self.live + 1) / self.weight
 
     @property
     def target(self) -> BackendTarget:

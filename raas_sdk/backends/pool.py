@@ -26,7 +26,7 @@ __all__ = ["BackendPool"]
 
 
 class BackendPool:
-    """All backends by named pool. A lease counts as one live job; the least live jobs ÷ weight wins.
+    """All backends by named pool. A lease counts as one live job; the least (live jobs + 1) ÷ weight wins.
 
     The choice looks at every backend of the pool instead of keeping a heap: that costs nothing at hundreds of
     backends, keeps ties truly random and allows filters.

@@ -2,8 +2,8 @@
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager
+from collections.abc import Callable, Coroutine, Iterator, Sequence
+from contextlib import AsyncExitStack
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -13,7 +13,7 @@ from raas_sdk.engine.conversation import LeasedConversation, LeasedPolicy
 from raas_sdk.engine.host import HostServices, PluginHost
 from raas_sdk.engine.leases import LeaseBroker
 from raas_sdk.engine.owned_workspace import SoftEnd
-from raas_sdk.engine.permits import StagePools
+from raas_sdk.engine.permits import Hold, StagePools
 from raas_sdk.engine.supervision import Supervisor
 from raas_sdk.hooks import Plugins, Route
 from raas_sdk.job import Job, Stage
@@ -83,7 +83,8 @@ class Attempt:
     async def run(self) -> None:
         """Go through the stages; raise StageFault for the one that failed."""
         await self._closing(self._rollout)
-        async with self._permit(Stage.EVAL):
+        with self._services.pools[Stage.EVAL].hold() as permit:
+            await self._take(permit, Stage.EVAL)
             await self._closing(self._eval)
 
     def trajectory(self) -> Trajectory:
@@ -102,13 +103,15 @@ class Attempt:
 
     async def _rollout(self, stack: AsyncExitStack) -> None:
         pools = self._services.pools
-        async with AsyncExitStack() as handover:
-            async with self._permit(Stage.INIT):
+        with pools.handover.hold() as handover:
+            with pools[Stage.INIT].hold() as permit:
+                await self._take(permit, Stage.INIT)
                 workspace = await self._init(stack)
                 with self.clock.waiting("permit"):
-                    await handover.enter_async_context(pools.handover.hold())
-            async with self._permit(Stage.RUN):
-                await handover.aclose()
+                    await handover.take()
+            with pools[Stage.RUN].hold() as permit:
+                await self._take(permit, Stage.RUN)
+                handover.give()
                 await self._run(stack, workspace)
 
     async def _init(self, stack: AsyncExitStack) -> Workspace:
@@ -166,7 +169,7 @@ class Attempt:
 
     async def _stage(self, supervisor: Supervisor, work: Coroutine[Any, Any, Any]) -> Any:
         """The one place where a stage's exception is caught."""
-        stage = Stage(supervisor.stage)
+        stage = self.stage
         self._services.listener.stage(self.job, stage, "running")
         try:
             return await supervisor.run(work)
@@ -179,17 +182,11 @@ class Attempt:
             if supervisor.abandoned:
                 self.notes.append(f"stage {stage.value} ignored its cancel and was left behind")
 
-    @asynccontextmanager
-    async def _permit(self, stage: Stage) -> AsyncIterator[None]:
+    async def _take(self, permit: Hold, stage: Stage) -> None:
         self.stage = stage
         self._services.listener.stage(self.job, stage, "waiting")
-        permits = self._services.pools[stage]
         with self.clock.waiting("permit"):
-            await permits.take()
-        try:
-            yield
-        finally:
-            permits.give()
+            await permit.take()
 
     async def _closing(self, part: Callable[[AsyncExitStack], Coroutine[Any, Any, None]]) -> None:
         """Run a part with a stack for its sandboxes; close them on every path, also through a cancel."""
@@ -200,8 +197,10 @@ class Attempt:
             self._soft_end.close()
             for host in self._hosts:
                 host.closed = True
-            self.tool_calls = sum(w.tool_calls for host in self._hosts for w in host.opened)
-            await self._close(stack)
+            opened = [workspace for host in self._hosts for workspace in host.opened]
+            self.tool_calls = sum(workspace.tool_calls for workspace in opened)
+            if opened:
+                await self._close(stack)
 
     async def _close(self, stack: AsyncExitStack) -> None:
         closing = asyncio.create_task(stack.aclose())

@@ -2,9 +2,9 @@
 
 import asyncio
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from types import TracebackType
 
 from raas_sdk.job import Stage
 from raas_sdk.limits import Limits
@@ -53,47 +53,70 @@ class Countdown:
             self._handle = self._loop.call_later(left, self._expire)
 
 
+class Waiting:
+    """Adds the time inside `with` to a sum."""
+
+    __slots__ = ("_began", "_sums", "_what")
+
+    def __init__(self, sums: dict[str, float], what: str) -> None:
+        self._sums = sums
+        self._what = what
+        self._began = 0.0
+
+    def __enter__(self) -> None:
+        self._began = time.monotonic()
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._sums[self._what] = self._sums.get(self._what, 0.0) + time.monotonic() - self._began
+
+
 @dataclass(slots=True)
 class JobClock:
-    """What a job has used. Only INIT, RUN and EVAL count towards budgets; waits are kept beside them."""
+    """What a job has used. Only INIT, RUN and EVAL count towards budgets; waits are kept beside them.
+
+    `queue_wait` is over already; `accepted_at` is on the calendar, for the record.
+    """
 
     limits: Limits
+    queue_wait: float = 0.0
+    accepted_at: float | None = None
     counted: dict[Stage, float] = field(default_factory=lambda: dict.fromkeys(Stage, 0.0))
     waited: dict[str, float] = field(default_factory=dict)
     started_at: float = field(default_factory=time.monotonic)
 
     def budget(self, stage: Stage) -> float | None:
         """Seconds left for this stage: its own budget, cut by what is left of the total."""
-        own = {
-            Stage.INIT: self.limits.init_seconds,
-            Stage.RUN: self.limits.run_seconds,
-            Stage.EVAL: self.limits.eval_seconds,
-        }[stage]
-        return min((seconds for seconds in (own, self.left()) if seconds is not None), default=None)
+        own, left = self._own(stage), self.left()
+        if own is None or left is None:
+            return left if own is None else own
+        return min(own, left)
+
+    def _own(self, stage: Stage) -> float | None:
+        if stage is Stage.RUN:
+            return self.limits.run_seconds
+        return self.limits.init_seconds if stage is Stage.INIT else self.limits.eval_seconds
 
     def left(self) -> float | None:
         """Seconds left of the job's total; None if it has none."""
         total = self.limits.total_seconds
         return None if total is None else max(0.0, total - sum(self.counted.values()))
 
-    @contextmanager
-    def waiting(self, what: str) -> Iterator[None]:
-        """Add the time spent inside to the wait `what` (permit, lease)."""
-        began = time.monotonic()
-        try:
-            yield
-        finally:
-            self.waited[what] = self.waited.get(what, 0.0) + time.monotonic() - began
+    def waiting(self, what: str) -> "Waiting":
+        """Add the time spent inside `with` to the wait `what` (permit, lease)."""
+        return Waiting(self.waited, what)
 
-    def timing(self, *, queue_wait: float, model_seconds: float) -> Timing:
+    def timing(self, *, model_seconds: float) -> Timing:
         """The record of all of it."""
         return Timing(
             init=self.counted[Stage.INIT],
             run=self.counted[Stage.RUN],
             eval=self.counted[Stage.EVAL],
-            queue_wait=queue_wait,
+            queue_wait=self.queue_wait,
             permit_wait=self.waited.get("permit", 0.0),
             lease_wait=self.waited.get("lease", 0.0),
             model=model_seconds,
-            total=queue_wait + time.monotonic() - self.started_at,
+            total=self.queue_wait + time.monotonic() - self.started_at,
+            accepted_at=self.accepted_at,
         )

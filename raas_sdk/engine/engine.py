@@ -8,6 +8,7 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from raas_sdk.backends.client import BackendClient
 from raas_sdk.engine import messages as m
 from raas_sdk.engine.attempt import AttemptServices, Listener
+from raas_sdk.engine.clock import JobClock
 from raas_sdk.engine.credit import CreditLine
 from raas_sdk.engine.graders import GraderPool
 from raas_sdk.engine.host import HostServices, KeepSandbox, PluginHost
@@ -151,17 +152,21 @@ class Engine(Listener):
         self._credit.resize(self.pools[Stage.INIT].size)
 
     def _submit(self, message: m.Submit) -> None:
-        job = Job.from_wire(message.job)
+        job = message.parcel.job
         try:
             if job.job_id in self.table.running:
                 raise JobConflict(f"job {job.job_id!r} of the same name has not ended yet; send another job_id")
-            entry = RunningJob(Runner(job, self._services, queue_wait=message.queue_wait))
+            entry = RunningJob(self._runner(job, message))
         except Exception as error:  # noqa: BLE001 - a boundary: whatever it is, the job is answered with it
             self._credit.returned()
             self._answer(job, _failed(job, error))
             return
         self.table.running[job.job_id] = entry
         entry.task = self._tasks.create_task(self._drive(job, entry))
+
+    def _runner(self, job: Job, message: m.Submit) -> Runner:
+        clock = JobClock(job.limits, queue_wait=message.queue_wait, accepted_at=message.accepted_at)
+        return Runner(job, self._services, clock)
 
     async def _drive(self, job: Job, entry: RunningJob) -> None:
         """Run one job to its one result; nothing that happens here reaches another job."""
@@ -186,7 +191,7 @@ class Engine(Listener):
             self._send_result(_failed(job, error))
 
     def _send_result(self, result: Result) -> None:
-        self._channel.send(m.JobResult(result.job_id, result.attempt, result.to_wire(binary=True)))
+        self._channel.send(m.JobResult(result.job_id, result.attempt, m.ResultParcel(result)))
         self.table.unconfirmed[result.job_id] = result
 
     async def _start_plugins(self) -> None:

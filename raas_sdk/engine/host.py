@@ -4,6 +4,7 @@ import logging
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from raas_sdk.engine.graders import GraderPool
@@ -39,12 +40,17 @@ class PluginHost:
         soft_end: SoftEnd | None = None,
     ) -> None:
         self.settings = settings
-        self.log = logging.LoggerAdapter(logging.getLogger("raas.plugin"), labels)
         self.opened: list[OwnedWorkspace] = []
         self.closed = False
+        self._labels = labels
         self._services = services
         self._stack = stack
         self._soft_end = soft_end or SoftEnd()
+
+    @cached_property
+    def log(self) -> logging.LoggerAdapter[logging.Logger]:
+        """A logger whose events carry plugin, job and stage."""
+        return logging.LoggerAdapter(logging.getLogger("raas.plugin"), self._labels)
 
     async def open_workspace(self, spec: SandboxSpec | None = None, tools: Sequence[str] = ()) -> Workspace:
         """Open a sandbox owned by this job and stage."""

@@ -26,12 +26,12 @@ ADDABLE = ("reward_parts", "extra")
 class Runner:
     """Runs one job on this engine."""
 
-    def __init__(self, job: Job, services: AttemptServices, *, queue_wait: float = 0.0) -> None:
+    def __init__(self, job: Job, services: AttemptServices, clock: JobClock) -> None:
         self._services = services
-        self._queue_wait = queue_wait
-        self._clock = JobClock(job.limits)
+        self._clock = clock
         self._failures: list[Failure] = []
         self._route = services.plugins.route(job.data_source)
+        job = job.detached()
         job.instance.digest  # noqa: B018 - kept from now on, whatever a plugin does to the payload
         self.attempt = Attempt(job, services, self._clock)
 
@@ -104,7 +104,7 @@ class Runner:
         if len(self._failures) > 1 or (self._failures and failure is None):
             earlier = [f"attempt {n}: {f.stage}/{f.code}: {f.message}" for n, f in enumerate(self._failures, 1)]
             self.attempt.notes.extend(note for note in earlier if note not in self.attempt.notes)
-        return build_result(self.attempt, outcome=outcome, reward=reward, failure=failure, queue_wait=self._queue_wait)
+        return build_result(self.attempt, outcome=outcome, reward=reward, failure=failure)
 
 
 def _with_additions(result: Result, answer: Result) -> Result:

@@ -180,7 +180,7 @@ class Gateway:
             case m.LeaseRelease(job_id=job_id):
                 self.desk.release(job_id)
             case m.JobResult():
-                self._finish(Result.from_wire(message.result))
+                self._finish(message.parcel.result)
                 self._channel.send(m.Ack(message.job_id))
             case _:
                 log.error("a gateway does not take this message", extra={"kind": type(message).__name__})
@@ -192,7 +192,8 @@ class Gateway:
             waited = time.monotonic() - record.since
             record.moved("init", "waiting")
             job = record.job
-            self._channel.send(m.Submit(job.job_id, job.attempt, job.to_wire(), waited))
+            parcel = m.JobParcel(job)
+            self._channel.send(m.Submit(job.job_id, job.attempt, parcel, waited, record.accepted_at))
             self.announcements.say(
                 "raas_job_started", job_id=job.job_id, data_source=job.data_source, attempt=job.attempt
             )
@@ -220,7 +221,8 @@ class Gateway:
         if record is None:
             return
         self.desk.release(result.job_id)
-        result = replace(result, timing=replace(result.timing, accepted_at=record.accepted_at))
+        if result.timing.accepted_at is None:
+            result = replace(result, timing=replace(result.timing, accepted_at=record.accepted_at))
         self.records.finish(result.job_id, result)
         self.observer.finished(result)
         if self.announcements.wanted("raas_job_finished"):

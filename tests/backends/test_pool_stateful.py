@@ -42,7 +42,7 @@ class PoolMachine(RuleBasedStateMachine):
             assert not usable
             return multiple()
         backend = self.pool.get(lease.backend_id)
-        assert (backend.live - 1) / backend.weight == least, "the least busy was passed over"
+        assert backend.live / backend.weight == least, "the least busy was passed over"
         self.held.append(lease)
         return lease
 
