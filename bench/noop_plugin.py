@@ -35,7 +35,7 @@ async def raas_init() -> Workspace:
 @hookimpl
 async def raas_run(job: Job) -> Any:
     if "hold" in job.instance.payload:
-        await asyncio.Event().wait()
+        await asyncio.get_running_loop().create_future()
     return "done"
 
 

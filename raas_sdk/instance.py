@@ -44,17 +44,6 @@ class Instance(BaseModel):
         """SHA-256 (hex) of the canonical JSON of the payload: sorted keys, no white space."""
         return _sha256(self.payload)
 
-    def detached(self) -> "Instance":
-        """The same instance with a payload of its own; what was known of it stays known."""
-        return self.model_copy(update={"payload": _own(self.payload)})
-
-
-def _own(value: Any) -> Any:
-    """A copy of plain data."""
-    if isinstance(value, Mapping):
-        return {key: _own(item) for key, item in value.items()}
-    return [_own(item) for item in value] if isinstance(value, list) else value
-
 
 def _plain(payload: Mapping[str, Any]) -> dict[str, Any]:
     try:

@@ -50,10 +50,6 @@ class Job:
         """The same job, to be tried afresh."""
         return replace(self, attempt=self.attempt + 1)
 
-    def detached(self) -> "Job":
-        """The same job with a payload of its own, for a plugin that may change it."""
-        return replace(self, instance=self.instance.detached())
-
     def turn_seed(self, turn: int) -> int:
         """The effective seed of one call (31 bits)."""
         return self.sampling.turn_seed(sample_index=self.sample_index, attempt=self.attempt, turn=turn)

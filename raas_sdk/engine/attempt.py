@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from raas_sdk.backends.client import BackendClient
+from raas_sdk.engine.belongings import Belongings
 from raas_sdk.engine.clock import JobClock
 from raas_sdk.engine.conversation import LeasedConversation, LeasedPolicy
 from raas_sdk.engine.host import HostServices, PluginHost
@@ -101,27 +102,27 @@ class Attempt:
             submission=self.submission,
         )
 
-    async def _rollout(self, stack: AsyncExitStack) -> None:
+    async def _rollout(self, belongings: Belongings) -> None:
         pools = self._services.pools
         with pools.handover.hold() as handover:
             with pools[Stage.INIT].hold() as permit:
                 await self._take(permit, Stage.INIT)
-                workspace = await self._init(stack)
+                workspace = await self._init(belongings)
                 with self.clock.waiting("permit"):
                     await handover.take()
             with pools[Stage.RUN].hold() as permit:
                 await self._take(permit, Stage.RUN)
                 handover.give()
-                await self._run(stack, workspace)
+                await self._run(belongings, workspace)
 
-    async def _init(self, stack: AsyncExitStack) -> Workspace:
-        host = self._host(Stage.INIT, stack)
+    async def _init(self, belongings: Belongings) -> Workspace:
+        host = self._host(Stage.INIT, belongings)
         work = self._route.init(self.job, host)
         workspace: Workspace = await self._stage(self._supervisor(Stage.INIT), work)
         self.sandbox = {"runtime": str(workspace.runtime), "level": str(workspace.level)}
         return workspace
 
-    async def _run(self, stack: AsyncExitStack, workspace: Workspace) -> None:
+    async def _run(self, belongings: Belongings, workspace: Workspace) -> None:
         services, job = self._services, self.job
         async with AsyncExitStack() as leased:
             try:
@@ -138,15 +139,15 @@ class Attempt:
                 soft_end=self._soft_end,
                 listener=lambda turn: services.listener.turn(job, turn),
             )
-            host = self._host(Stage.RUN, stack)
+            host = self._host(Stage.RUN, belongings)
             work = self._route.run(job, host, workspace, self.policy)
             try:
                 self.submission = await self._stage(self._run_supervisor(), work)
             finally:
                 self._soft_end.close()
 
-    async def _eval(self, stack: AsyncExitStack) -> None:
-        host = self._host(Stage.EVAL, stack)
+    async def _eval(self, belongings: Belongings) -> None:
+        host = self._host(Stage.EVAL, belongings)
         work = self._route.eval(self.job, host, self.trajectory())
         self.reward = await self._stage(self._supervisor(Stage.EVAL), work)
 
@@ -188,19 +189,18 @@ class Attempt:
         with self.clock.waiting("permit"):
             await permit.take()
 
-    async def _closing(self, part: Callable[[AsyncExitStack], Coroutine[Any, Any, None]]) -> None:
-        """Run a part with a stack for its sandboxes; close them on every path, also through a cancel."""
-        stack = AsyncExitStack()
+    async def _closing(self, part: Callable[[Belongings], Coroutine[Any, Any, None]]) -> None:
+        """Run a part, which may open sandboxes; close them on every path, also through a cancel."""
+        belongings = Belongings()
         try:
-            await part(stack)
+            await part(belongings)
         finally:
             self._soft_end.close()
             for host in self._hosts:
                 host.closed = True
-            opened = [workspace for host in self._hosts for workspace in host.opened]
-            self.tool_calls = sum(workspace.tool_calls for workspace in opened)
-            if opened:
-                await self._close(stack)
+            self.tool_calls = sum(workspace.tool_calls for host in self._hosts for workspace in host.opened)
+            if not belongings.empty:
+                await self._close(belongings.stack)
 
     async def _close(self, stack: AsyncExitStack) -> None:
         closing = asyncio.create_task(stack.aclose())
@@ -226,13 +226,13 @@ class Attempt:
         self.notes.append(f"closing a sandbox failed: {fault}")
         log.error("closing a sandbox failed", extra={"job_id": self.job.job_id, "fault": fault})
 
-    def _host(self, stage: Stage, stack: AsyncExitStack) -> PluginHost:
+    def _host(self, stage: Stage, belongings: Belongings) -> PluginHost:
         name = self._route.plugin
         host = PluginHost(
             self._services.hosts,
             settings=self._services.plugins.settings.get(name),
             labels={"plugin": name, "job_id": self.job.job_id, "stage": stage.value},
-            stack=stack,
+            belongings=belongings,
             soft_end=self._soft_end if stage is not Stage.EVAL else None,
         )
         self._hosts.append(host)

@@ -47,10 +47,19 @@ class Countdown:
             self._handle.cancel()
             self._handle = None
 
+    def end(self) -> None:
+        """Stop counting for good and let go of `expire`, which usually belongs to whoever holds this."""
+        self.pause()
+        self._expire = _nothing
+
     def _arm(self) -> None:
         if self.budget_seconds is not None:
             left = max(0.0, self.budget_seconds - self._used)
             self._handle = self._loop.call_later(left, self._expire)
+
+
+def _nothing() -> None:
+    """What happens when a countdown that has ended would expire."""
 
 
 class Waiting:
@@ -82,7 +91,7 @@ class JobClock:
     limits: Limits
     queue_wait: float = 0.0
     accepted_at: float | None = None
-    counted: dict[Stage, float] = field(default_factory=lambda: dict.fromkeys(Stage, 0.0))
+    counted: dict[Stage, float] = field(default_factory=lambda: {Stage.INIT: 0.0, Stage.RUN: 0.0, Stage.EVAL: 0.0})
     waited: dict[str, float] = field(default_factory=dict)
     started_at: float = field(default_factory=time.monotonic)
 

@@ -2,11 +2,10 @@
 
 import logging
 from collections.abc import Awaitable, Callable, Sequence
-from contextlib import AsyncExitStack
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
+from raas_sdk.engine.belongings import Belongings
 from raas_sdk.engine.graders import GraderPool
 from raas_sdk.engine.owned_workspace import OwnedWorkspace, SoftEnd
 from raas_sdk.engine.runtimes import RuntimeChooser
@@ -28,7 +27,9 @@ class HostServices:
 
 
 class PluginHost:
-    """The host of one plugin, bound to a job's stage by `stack` (None at start-up: no sandbox then)."""
+    """The host of one plugin, bound to a job's stage by `belongings` (None at start-up: no sandbox then)."""
+
+    __slots__ = ("_belongings", "_labels", "_services", "_soft_end", "closed", "opened", "settings")
 
     def __init__(
         self,
@@ -36,7 +37,7 @@ class PluginHost:
         *,
         settings: Any,
         labels: dict[str, str],
-        stack: AsyncExitStack | None = None,
+        belongings: Belongings | None = None,
         soft_end: SoftEnd | None = None,
     ) -> None:
         self.settings = settings
@@ -44,17 +45,17 @@ class PluginHost:
         self.closed = False
         self._labels = labels
         self._services = services
-        self._stack = stack
+        self._belongings = belongings
         self._soft_end = soft_end or SoftEnd()
 
-    @cached_property
+    @property
     def log(self) -> logging.LoggerAdapter[logging.Logger]:
         """A logger whose events carry plugin, job and stage."""
         return logging.LoggerAdapter(logging.getLogger("raas.plugin"), self._labels)
 
     async def open_workspace(self, spec: SandboxSpec | None = None, tools: Sequence[str] = ()) -> Workspace:
         """Open a sandbox owned by this job and stage."""
-        if self._stack is None:
+        if self._belongings is None:
             raise PluginFault("a sandbox belongs to a job: open it in raas_init, not at start-up", code="no_job")
         runtime = await self._services.runtimes.choose()
         self._check_open()
@@ -65,10 +66,10 @@ class PluginHost:
         except PluginFault:
             await opening.__aexit__(None, None, None)
             raise
-        self._stack.push_async_exit(opening)
+        self._belongings.stack.push_async_exit(opening)
         workspace = OwnedWorkspace(inner, self._soft_end)
         if self._services.keep is not None:
-            self._stack.push_async_callback(self._services.keep, workspace)
+            self._belongings.stack.push_async_callback(self._services.keep, workspace)
         self.opened.append(workspace)
         return workspace
 

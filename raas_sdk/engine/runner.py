@@ -31,7 +31,6 @@ class Runner:
         self._clock = clock
         self._failures: list[Failure] = []
         self._route = services.plugins.route(job.data_source)
-        job = job.detached()
         job.instance.digest  # noqa: B018 - kept from now on, whatever a plugin does to the payload
         self.attempt = Attempt(job, services, self._clock)
 

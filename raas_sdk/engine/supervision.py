@@ -50,7 +50,7 @@ class Supervisor:
             await self._stop()
             raise
         finally:
-            self.countdown.pause()
+            self.countdown.end()
             if self._late is not None:
                 self._late.cancel()
         return self._outcome()
@@ -100,6 +100,7 @@ class Supervisor:
     def _finished(self, task: "asyncio.Task[Any]") -> None:
         if self._work is not None:
             self._work.close()  # cancelled before its first step, it would be reported as never awaited
+            self._work = None
         if not self._done.done():
             self._done.set_result(None)
         elif not task.cancelled():
