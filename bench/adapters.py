@@ -11,7 +11,8 @@ from typing import Any
 
 from raas_sdk.backends.lease import Lease
 from raas_sdk.backends.pool import BackendPool
-from raas_sdk.gateway import Gateway, JobRecord, admit, open_service
+from raas_sdk.engine.messages import StageChanged
+from raas_sdk.gateway import Gateway, JobRecord, Observer, admit, open_service
 from raas_sdk.result import Outcome, Result
 from raas_sdk.settings import Settings
 
@@ -38,7 +39,8 @@ class Core:
 
     def park(self, n: int) -> float:
         """Bytes of a job in flight, in RUN and with a task that waits for its answer as HTTP would."""
-        return self._run(self._parked(n))
+        size: float = self._run(self._parked(n))
+        return size
 
     def close(self) -> None:
         """End the service."""
@@ -64,13 +66,13 @@ class Core:
         async with AsyncExitStack() as stack:
             gateway = await self._open(stack, run_workers=n)
             _demand(Outcome.SCORED, [await _submit(gateway).done])
+            watch = gateway.observer = RunWatch(n)
             gc.collect()
             tracemalloc.start()
             try:
                 before = tracemalloc.get_traced_memory()[0]
                 waiting = [asyncio.create_task(_answered(gateway, i=i, hold=True)) for i in range(n)]
-                while gateway.status()["run"] < n:
-                    await asyncio.sleep(0.01)
+                await watch.all_run.wait()
                 gc.collect()
                 size = tracemalloc.get_traced_memory()[0] - before
             finally:
@@ -79,6 +81,20 @@ class Core:
                 gateway.cancel(job_id)
             _demand(Outcome.CANCELLED, await asyncio.gather(*waiting))
             return size / n
+
+
+class RunWatch(Observer):
+    """Tells when `count` jobs hold a permit of RUN."""
+
+    def __init__(self, count: int) -> None:
+        self._missing = count
+        self.all_run = asyncio.Event()
+
+    def stage(self, message: StageChanged) -> None:
+        """Count those that begin."""
+        self._missing -= message.stage == "run" and message.state == "running"
+        if not self._missing:
+            self.all_run.set()
 
 
 class CodedCore(Core):

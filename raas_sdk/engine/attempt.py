@@ -5,6 +5,7 @@ import logging
 from collections.abc import Callable, Coroutine, Iterator, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, replace
+from types import TracebackType
 from typing import Any
 
 from raas_sdk.backends.client import BackendClient
@@ -12,7 +13,7 @@ from raas_sdk.engine.belongings import Belongings
 from raas_sdk.engine.clock import JobClock
 from raas_sdk.engine.conversation import LeasedConversation, LeasedPolicy
 from raas_sdk.engine.host import HostServices, PluginHost
-from raas_sdk.engine.leases import LeaseBroker
+from raas_sdk.engine.leases import HeldLease, LeaseBroker
 from raas_sdk.engine.owned_workspace import SoftEnd
 from raas_sdk.engine.permits import Hold, StagePools
 from raas_sdk.engine.supervision import Supervisor
@@ -83,10 +84,12 @@ class Attempt:
 
     async def run(self) -> None:
         """Go through the stages; raise StageFault for the one that failed."""
-        await self._closing(self._rollout)
+        async with Part(self) as belongings:
+            await self._rollout(belongings)
         with self._services.pools[Stage.EVAL].hold() as permit:
             await self._take(permit, Stage.EVAL)
-            await self._closing(self._eval)
+            async with Part(self) as belongings:
+                await self._eval(belongings)
 
     def trajectory(self) -> Trajectory:
         """Everything that was sampled so far, with the submission if there is one."""
@@ -124,27 +127,38 @@ class Attempt:
 
     async def _run(self, belongings: Belongings, workspace: Workspace) -> None:
         services, job = self._services, self.job
-        async with AsyncExitStack() as leased:
-            try:
-                renderer = await services.renderer(job)
-                with self.clock.waiting("lease"):
-                    lease = await leased.enter_async_context(services.leases.hold(job))
-            except Exception as error:
-                raise StageFault(Stage.RUN, error) from error
-            self.policy = LeasedPolicy(
-                job,
-                lease,
-                client=services.client,
-                renderer=renderer,
-                soft_end=self._soft_end,
-                listener=lambda turn: services.listener.turn(job, turn),
-            )
-            host = self._host(Stage.RUN, belongings)
-            work = self._route.run(job, host, workspace, self.policy)
-            try:
-                self.submission = await self._stage(self._run_supervisor(), work)
-            finally:
-                self._soft_end.close()
+        wait = self.clock.waiting("lease")
+        try:
+            renderer = await services.renderer(job)
+            wait.begin()
+            async with services.leases.hold(job) as lease:
+                wait.end()
+                await self._sample(lease, renderer, belongings, workspace=workspace)
+        except StageFault:
+            raise
+        except Exception as error:
+            raise StageFault(Stage.RUN, error) from error
+        finally:
+            wait.end()
+
+    async def _sample(
+        self, lease: HeldLease, renderer: Renderer, belongings: Belongings, *, workspace: Workspace
+    ) -> None:
+        services, job = self._services, self.job
+        self.policy = LeasedPolicy(
+            job,
+            lease,
+            client=services.client,
+            renderer=renderer,
+            soft_end=self._soft_end,
+            listener=lambda turn: services.listener.turn(job, turn),
+        )
+        host = self._host(Stage.RUN, belongings)
+        work = self._route.run(job, host, workspace, self.policy)
+        try:
+            self.submission = await self._stage(self._run_supervisor(), work)
+        finally:
+            self._soft_end.close()
 
     async def _eval(self, belongings: Belongings) -> None:
         host = self._host(Stage.EVAL, belongings)
@@ -189,18 +203,14 @@ class Attempt:
         with self.clock.waiting("permit"):
             await permit.take()
 
-    async def _closing(self, part: Callable[[Belongings], Coroutine[Any, Any, None]]) -> None:
-        """Run a part, which may open sandboxes; close them on every path, also through a cancel."""
-        belongings = Belongings()
-        try:
-            await part(belongings)
-        finally:
-            self._soft_end.close()
-            for host in self._hosts:
-                host.closed = True
-            self.tool_calls = sum(workspace.tool_calls for host in self._hosts for workspace in host.opened)
-            if not belongings.empty:
-                await self._close(belongings.stack)
+    async def leave(self, belongings: Belongings) -> None:
+        """End a part: nothing new can be opened for it, and what was is closed."""
+        self._soft_end.close()
+        for host in self._hosts:
+            host.closed = True
+        self.tool_calls = sum([workspace.tool_calls for host in self._hosts for workspace in host.opened])
+        if not belongings.empty:
+            await self._close(belongings.stack)
 
     async def _close(self, stack: AsyncExitStack) -> None:
         closing = asyncio.create_task(stack.aclose())
@@ -244,6 +254,24 @@ class Attempt:
             return f"limit_{self.policy.limit_reason}"
         talks = self.policy.conversations
         return talks[-1].finish_reason if talks else None
+
+
+class Part:
+    """A part of an attempt that may open sandboxes; they are closed on every path, also through a cancel."""
+
+    __slots__ = ("_attempt", "_belongings")
+
+    def __init__(self, attempt: Attempt) -> None:
+        self._attempt = attempt
+        self._belongings = Belongings()
+
+    async def __aenter__(self) -> Belongings:
+        return self._belongings
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self._attempt.leave(self._belongings)
 
 
 def _segments(talks: Sequence[LeasedConversation]) -> Iterator[Segment]:

@@ -63,22 +63,32 @@ def _nothing() -> None:
 
 
 class Waiting:
-    """Adds the time inside `with` to a sum."""
+    """Adds the time inside `with`, or from `begin` to `end`, to a sum."""
 
     __slots__ = ("_began", "_sums", "_what")
 
     def __init__(self, sums: dict[str, float], what: str) -> None:
         self._sums = sums
         self._what = what
-        self._began = 0.0
+        self._began: float | None = None
+
+    def begin(self) -> None:
+        """From now on it counts."""
+        self._began = time.monotonic()
+
+    def end(self) -> None:
+        """The wait is over; does nothing if it was."""
+        if self._began is not None:
+            self._sums[self._what] = self._sums.get(self._what, 0.0) + time.monotonic() - self._began
+            self._began = None
 
     def __enter__(self) -> None:
-        self._began = time.monotonic()
+        self.begin()
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._sums[self._what] = self._sums.get(self._what, 0.0) + time.monotonic() - self._began
+        self.end()
 
 
 @dataclass(slots=True)

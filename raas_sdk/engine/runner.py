@@ -36,13 +36,16 @@ class Runner:
 
     async def run(self) -> Result:
         """Try until an attempt ends the job; only a cancel raises."""
-        fault = await self._try()
-        while fault is not None and self._try_again():
-            earlier = self.attempt.notes
-            self.attempt = Attempt(self.attempt.job.next_attempt(), self._services, self._clock)
-            self.attempt.notes.extend(earlier)
-            fault = await self._try()
-        return self._final(self._scored() if fault is None else self._failed(fault))
+        while True:
+            try:
+                await self.attempt.run()
+            except StageFault as fault:
+                self._failures.append(classify(fault.error, stage=fault.stage.value))
+                if not self._may_try_again():
+                    return self._final(self._failed(fault))
+                self._begin_again()
+            else:
+                return self._final(self._scored())
 
     def cancelled(self) -> Result:
         """The record of a job that was cancelled now; calls no hook."""
@@ -50,17 +53,14 @@ class Runner:
         failure = Failure(stage=stage, kind="cancelled", code="cancelled", message="the job was cancelled")
         return self._build(Outcome.CANCELLED, None, failure)
 
-    async def _try(self) -> StageFault | None:
-        try:
-            await self.attempt.run()
-        except StageFault as fault:
-            self._failures.append(classify(fault.error, stage=fault.stage.value))
-            return fault
-        return None
-
-    def _try_again(self) -> bool:
+    def _may_try_again(self) -> bool:
         last, job = self._failures[-1], self.attempt.job
         return last.kind == "infra" and last.retryable and job.attempt <= job.limits.infra_retries
+
+    def _begin_again(self) -> None:
+        earlier = self.attempt.notes
+        self.attempt = Attempt(self.attempt.job.next_attempt(), self._services, self._clock)
+        self.attempt.notes.extend(earlier)
 
     def _scored(self) -> Result:
         policy = self.attempt.policy

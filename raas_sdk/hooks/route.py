@@ -66,7 +66,7 @@ class Route:
 
     async def init(self, job: Job, host: Host) -> Workspace:
         """Call raas_init; raise PluginFault if it gives no Workspace."""
-        workspace = await self._stage("raas_init", job=job, host=host)
+        workspace: Workspace = await self._stage("raas_init", job=job, host=host)
         if not is_workspace(workspace):
             raise self._bad("raas_init", workspace, "a Workspace (host.open_workspace gives one)")
         return workspace
