@@ -1,8 +1,7 @@
 """The two decisions nobody else makes: what kind of failure an exception is, and what may be trained on."""
 
 import traceback
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Callable, Iterator
 
 from raas_sdk.result import Failure, Outcome
 from raas_sdk.reward import Reward
@@ -42,15 +41,16 @@ def outcome_of(failure: Failure) -> Outcome:
 
 def mask_reason(outcome: Outcome, reward: Reward | None, trajectory: Trajectory) -> str | None:
     """Why a result must not be trained on; None means it may."""
-    checks: list[tuple[str, Any]] = [
-        (f"outcome_{outcome.value}", outcome not in (Outcome.SCORED, Outcome.MODEL_LIMIT)),
-        ("no_reward", reward is None),
-        ("no_sampled_tokens", trajectory.sampled_tokens == 0),
-        ("missing_logprobs", any(s.missing_logprobs for s in trajectory.segments)),
-        ("mixed_policy_version", any(t.mixed for s in trajectory.segments for t in s.turns)),
-        ("text_wire", any(s.logprobs_mode == "none" for s in trajectory.segments)),
-    ]
-    return next((reason for reason, holds in checks if holds), None)
+    segments = trajectory.segments
+    checks: tuple[tuple[str, Callable[[], bool]], ...] = (
+        (f"outcome_{outcome.value}", lambda: outcome not in (Outcome.SCORED, Outcome.MODEL_LIMIT)),
+        ("no_reward", lambda: reward is None),
+        ("no_sampled_tokens", lambda: trajectory.sampled_tokens == 0),
+        ("missing_logprobs", lambda: any(s.missing_logprobs for s in segments)),
+        ("mixed_policy_version", lambda: any(t.mixed for s in segments for t in s.turns)),
+        ("text_wire", lambda: any(s.logprobs_mode == "none" for s in segments)),
+    )
+    return next((reason for reason, holds in checks if holds()), None)
 
 
 def _chain(error: BaseException) -> Iterator[BaseException]:

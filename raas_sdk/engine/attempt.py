@@ -4,7 +4,7 @@ import asyncio
 import logging
 from collections.abc import Callable, Coroutine, Iterator, Sequence
 from contextlib import AsyncExitStack
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from types import TracebackType
 from typing import Any
 
@@ -12,6 +12,7 @@ from raas_sdk.backends.client import BackendClient
 from raas_sdk.engine.belongings import Belongings
 from raas_sdk.engine.clock import JobClock
 from raas_sdk.engine.conversation import LeasedConversation, LeasedPolicy
+from raas_sdk.engine.deadlines import Deadlines
 from raas_sdk.engine.host import HostServices, PluginHost
 from raas_sdk.engine.leases import HeldLease, LeaseBroker
 from raas_sdk.engine.owned_workspace import SoftEnd
@@ -53,6 +54,7 @@ class AttemptServices:
     listener: Listener
     grace_seconds: float = 5.0
     close_seconds: float = 15.0
+    deadlines: Deadlines = field(default_factory=Deadlines)
 
 
 class StageFault(Exception):
@@ -175,7 +177,9 @@ class Attempt:
         return supervisor
 
     def _supervisor(self, stage: Stage) -> Supervisor:
-        return Supervisor(stage.value, self.clock.budget(stage), grace_seconds=self._services.grace_seconds)
+        services = self._services
+        budget = self.clock.budget(stage)
+        return Supervisor(stage.value, budget, grace_seconds=services.grace_seconds, deadlines=services.deadlines)
 
     def _soften(self) -> None:
         assert self.policy is not None

@@ -1,11 +1,11 @@
 """Time that counts: a pausable countdown for one stage, and the sums of a whole job."""
 
-import asyncio
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from types import TracebackType
 
+from raas_sdk.engine.deadlines import Deadline, Deadlines
 from raas_sdk.job import Stage
 from raas_sdk.limits import Limits
 from raas_sdk.result import Timing
@@ -16,26 +16,28 @@ __all__ = ["Countdown", "JobClock"]
 class Countdown:
     """Calls `expire` once when `budget_seconds` of unpaused monotonic time are over."""
 
-    __slots__ = ("_expire", "_handle", "_loop", "_resumed_at", "_used", "budget_seconds")
+    __slots__ = ("_deadlines", "_expire", "_handle", "_resumed_at", "_used", "budget_seconds")
 
-    def __init__(self, budget_seconds: float | None, expire: Callable[[], None]) -> None:
+    def __init__(
+        self, budget_seconds: float | None, expire: Callable[[], None], deadlines: Deadlines | None = None
+    ) -> None:
         self.budget_seconds = budget_seconds
         self._expire = expire
-        self._loop = asyncio.get_running_loop()
+        self._deadlines = deadlines or Deadlines()
         self._used = 0.0
         self._resumed_at: float | None = None
-        self._handle: asyncio.TimerHandle | None = None
+        self._handle: Deadline | None = None
 
     @property
     def elapsed(self) -> float:
         """Seconds that counted so far."""
-        running = 0.0 if self._resumed_at is None else self._loop.time() - self._resumed_at
+        running = 0.0 if self._resumed_at is None else time.monotonic() - self._resumed_at
         return self._used + running
 
     def resume(self) -> None:
         """Let time count (again)."""
         if self._resumed_at is None:
-            self._resumed_at = self._loop.time()
+            self._resumed_at = time.monotonic()
             self._arm()
 
     def pause(self) -> None:
@@ -55,7 +57,7 @@ class Countdown:
     def _arm(self) -> None:
         if self.budget_seconds is not None:
             left = max(0.0, self.budget_seconds - self._used)
-            self._handle = self._loop.call_later(left, self._expire)
+            self._handle = self._deadlines.call_later(left, self._expire)
 
 
 def _nothing() -> None:

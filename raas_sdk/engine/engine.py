@@ -83,6 +83,7 @@ class Engine(Listener):
                 grace_seconds=settings.grace_seconds,
                 close_seconds=settings.close_seconds,
             )
+            stack.callback(services.deadlines.close)
             tasks = await stack.enter_async_context(TaskSet())
             engine = cls(services, channel, tasks, name="engine-0")
             services.listener = engine

@@ -6,6 +6,7 @@ from collections.abc import Callable, Coroutine
 from typing import Any
 
 from raas_sdk.engine.clock import Countdown
+from raas_sdk.engine.deadlines import Deadlines
 from raas_sdk.errors import PluginFault, StageTimeout
 
 __all__ = ["Supervisor"]
@@ -21,11 +22,18 @@ class Supervisor:
     to clean up. One that ignores its cancel is left behind, counted and logged.
     """
 
-    def __init__(self, stage: str, budget_seconds: float | None, *, grace_seconds: float = 5.0) -> None:
+    def __init__(
+        self,
+        stage: str,
+        budget_seconds: float | None,
+        *,
+        grace_seconds: float = 5.0,
+        deadlines: Deadlines | None = None,
+    ) -> None:
         self.stage = stage
         self.expired = False
         self.abandoned = False
-        self.countdown = Countdown(budget_seconds, self._budget_over)
+        self.countdown = Countdown(budget_seconds, self._budget_over, deadlines)
         self._grace_seconds = grace_seconds
         self._soften: Callable[[], None] | None = None
         self._collect_seconds = 0.0

@@ -163,14 +163,14 @@ class Gateway:
 
     def _receive(self, message: m.Message) -> None:
         match message:
-            case m.Hello(unavailable=unavailable):
-                self.unavailable = unavailable
-                self.ready.set()
+            case m.StageChanged():
+                self._stage_changed(message)
             case m.Credit(count=count):
                 self._credit += count
                 self._dispatch()
-            case m.StageChanged():
-                self._stage_changed(message)
+            case m.Hello(unavailable=unavailable):
+                self.unavailable = unavailable
+                self.ready.set()
             case m.TurnFinished():
                 self._turn_finished(message)
             case m.LeaseRequest():
@@ -204,7 +204,7 @@ class Gateway:
             return
         record.moved(message.stage, message.state)
         self.observer.stage(message)
-        if message.seconds is not None:
+        if message.seconds is not None and self.announcements.wanted("raas_stage_finished"):
             facts = {"job_id": message.job_id, "attempt": message.attempt, "seconds": message.seconds}
             self.announcements.say("raas_stage_finished", stage=Stage(message.stage), **facts)
 
