@@ -113,8 +113,8 @@ class Result:
         row["outcome"] = self.outcome.value
         row["failure"] = None if self.failure is None else _plain(self.failure)
         row["trajectory"] = self.trajectory.to_wire(binary=binary)
-        row["timing"] = _plain(self.timing)
-        row["usage"] = _plain(self.usage)
+        row["timing"] = {name: getattr(self.timing, name) for name in TIMING_FIELDS}
+        row["usage"] = {name: getattr(self.usage, name) for name in USAGE_FIELDS}
         return row
 
     @classmethod
@@ -133,6 +133,8 @@ class Result:
 
 
 FIELDS = tuple(item.name for item in fields(Result))
+TIMING_FIELDS = tuple(item.name for item in fields(Timing))
+USAGE_FIELDS = tuple(item.name for item in fields(Usage))
 
 
 def _plain(record: Any) -> dict[str, Any]:

@@ -129,7 +129,7 @@ MEMBERS = tuple(name for name in vars(Workspace) if not name.startswith("_"))
 
 def is_workspace(value: object) -> bool:
     """Whether it has all members of a Workspace; `isinstance` says the same and takes ten times as long."""
-    return all(hasattr(value, name) for name in MEMBERS)
+    return all([hasattr(value, name) for name in MEMBERS])
 
 
 class Probe(Protocol):

@@ -61,7 +61,7 @@ class StageFault(Exception):
     """A stage raised; the error is the cause."""
 
     def __init__(self, stage: Stage, error: Exception) -> None:
-        super().__init__(f"{stage.value} raised {type(error).__name__}")
+        super().__init__(f"{stage._value_} raised {type(error).__name__}")
         self.stage = stage
         self.error = error
 
@@ -113,8 +113,7 @@ class Attempt:
             with pools[Stage.INIT].hold() as permit:
                 await self._take(permit, Stage.INIT)
                 workspace = await self._init(belongings)
-                with self.clock.waiting("permit"):
-                    await handover.take()
+                await self._wait(handover)
             with pools[Stage.RUN].hold() as permit:
                 await self._take(permit, Stage.RUN)
                 handover.give()
@@ -179,7 +178,7 @@ class Attempt:
     def _supervisor(self, stage: Stage) -> Supervisor:
         services = self._services
         budget = self.clock.budget(stage)
-        return Supervisor(stage.value, budget, grace_seconds=services.grace_seconds, deadlines=services.deadlines)
+        return Supervisor(stage._value_, budget, grace_seconds=services.grace_seconds, deadlines=services.deadlines)
 
     def _soften(self) -> None:
         assert self.policy is not None
@@ -199,13 +198,17 @@ class Attempt:
             self.clock.counted[stage] += seconds
             self._services.listener.stage(self.job, stage, "done", seconds)
             if supervisor.abandoned:
-                self.notes.append(f"stage {stage.value} ignored its cancel and was left behind")
+                self.notes.append(f"stage {stage._value_} ignored its cancel and was left behind")
 
     async def _take(self, permit: Hold, stage: Stage) -> None:
         self.stage = stage
         self._services.listener.stage(self.job, stage, "waiting")
-        with self.clock.waiting("permit"):
-            await permit.take()
+        await self._wait(permit)
+
+    async def _wait(self, permit: Hold) -> None:
+        if not permit.take_now():
+            with self.clock.waiting("permit"):
+                await permit.take()
 
     async def leave(self, belongings: Belongings) -> None:
         """End a part: nothing new can be opened for it, and what was is closed."""
@@ -245,7 +248,7 @@ class Attempt:
         host = PluginHost(
             self._services.hosts,
             settings=self._services.plugins.settings.get(name),
-            labels={"plugin": name, "job_id": self.job.job_id, "stage": stage.value},
+            labels={"plugin": name, "job_id": self.job.job_id, "stage": stage._value_},
             belongings=belongings,
             soft_end=self._soft_end if stage is not Stage.EVAL else None,
         )

@@ -112,7 +112,7 @@ class Engine(Listener):
         """Tell the gateway; a job that left INIT makes room for another."""
         if stage is Stage.RUN:
             self._return_credit(job.job_id)
-        self._channel.send(m.StageChanged(job.job_id, job.attempt, stage.value, state, seconds))
+        self._channel.send(m.StageChanged(job.job_id, job.attempt, stage._value_, state, seconds))
 
     def turn(self, job: Job, turn: Turn) -> None:
         """Tell the gateway of a turn."""

@@ -19,6 +19,11 @@ class Hold:
         self._permits = permits
         self.held = False
 
+    def take_now(self) -> bool:
+        """Take the permit if one is free and nobody waits for it; return whether it is held."""
+        self.held = self.held or self._permits.take_now()
+        return self.held
+
     async def take(self) -> None:
         """Take the permit, waiting in line."""
         await self._permits.take()
@@ -68,10 +73,16 @@ class Permits:
         """How many are queued."""
         return sum(1 for waiter in self._waiters if not waiter.done())
 
-    async def take(self) -> None:
-        """Take one, waiting in line; a cancelled wait takes nothing."""
+    def take_now(self) -> bool:
+        """Take one if it is free and nobody waits for it; return whether it was taken."""
         if self.held < self.size and not self._waiters:
             self.held += 1
+            return True
+        return False
+
+    async def take(self) -> None:
+        """Take one, waiting in line; a cancelled wait takes nothing."""
+        if self.take_now():
             return
         waiter = asyncio.get_running_loop().create_future()
         self._waiters.append(waiter)

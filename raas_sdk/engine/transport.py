@@ -39,27 +39,28 @@ class DirectEnd:
         assert self.peer is not None
         travelled = decode(encode(message)) if self._coded else message
         self.peer._inbox.append(travelled)
-        self.peer._arrange()
+        if not self.peer._awaited:
+            self.peer._arrange()
 
     def on_message(self, receiver: Receiver) -> None:
         self._receiver = receiver
         self._deliver()
 
     def _arrange(self) -> None:
-        if not self._awaited:
-            self._awaited = True
-            asyncio.get_running_loop().call_soon(self._deliver)
+        self._awaited = True
+        asyncio.get_running_loop().call_soon(self._deliver)
 
     def _deliver(self) -> None:
         """Hand on what has come; should the receiver raise, what follows still arrives."""
         self._awaited = False
-        if self._receiver is None:
+        receiver, inbox = self._receiver, self._inbox
+        if receiver is None:
             return
         try:
-            while self._inbox:
-                self._receiver(self._inbox.popleft())
+            while inbox:
+                receiver(inbox.popleft())
         finally:
-            if self._inbox:
+            if inbox:
                 self._arrange()
 
 

@@ -119,7 +119,7 @@ class Route:
         if sole is None:
             return await self._wrapped(name, arguments)
         awaitable = _call(sole, arguments)
-        if not isinstance(awaitable, Awaitable):
+        if not (inspect.iscoroutine(awaitable) or isinstance(awaitable, Awaitable)):
             raise self._bad(name, awaitable, "an awaitable: write it as 'async def'")
         return await awaitable
 
