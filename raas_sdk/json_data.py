@@ -15,6 +15,8 @@ def json_copy(value: Any) -> Any:
     Tuples become lists and keys text, as JSON has it. NaN, infinities, cycles and lone surrogates are refused.
     """
     try:
+        if type(value) in (dict, list) and not value:
+            return type(value)()
         if type(value) is str:
             value.encode()
             return value

@@ -62,6 +62,11 @@ class Sampling:
         notes = tuple(f"{key} ignored: {IGNORED[key]}" for key in sorted(params) if key in IGNORED)
         return cls(**values, notes=notes)
 
+    def seeded(self, seed: int) -> "Sampling":
+        """The same with a seed."""
+        kept = (self.temperature, self.top_p, self.top_k, self.min_p)
+        return Sampling(*kept, seed, self.enable_thinking, self.notes)
+
     def to_wire(self) -> dict[str, Any]:
         """Its fields as plain data."""
         return {name: getattr(self, name) for name in FIELDS}

@@ -4,7 +4,7 @@ import hashlib
 import random
 import secrets
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import msgspec
@@ -92,7 +92,7 @@ def _own_limits(body: Mapping[str, Any]) -> Mapping[str, Any]:
 
 def _seeded(sampling: Sampling) -> Sampling:
     """Mint a seed where none was given, so that it is recorded."""
-    return sampling if sampling.seed is not None else replace(sampling, seed=random.getrandbits(31))
+    return sampling if sampling.seed is not None else sampling.seeded(random.getrandbits(31))
 
 
 def _job_id(value: object) -> str:
