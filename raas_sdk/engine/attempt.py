@@ -13,7 +13,7 @@ from raas_sdk.engine.belongings import Belongings
 from raas_sdk.engine.clock import JobClock
 from raas_sdk.engine.conversation import LeasedConversation, LeasedPolicy
 from raas_sdk.engine.deadlines import Deadlines
-from raas_sdk.engine.host import HostServices, PluginHost
+from raas_sdk.engine.host import HostServices, Labels, PluginHost
 from raas_sdk.engine.leases import HeldLease, LeaseBroker
 from raas_sdk.engine.owned_workspace import SoftEnd
 from raas_sdk.engine.permits import Hold, StagePools
@@ -69,6 +69,22 @@ class StageFault(Exception):
 class Attempt:
     """Runs once. Whatever happens, `trajectory()` tells what was sampled and nothing stays open."""
 
+    __slots__ = (
+        "_hosts",
+        "_route",
+        "_services",
+        "_soft_end",
+        "clock",
+        "job",
+        "notes",
+        "policy",
+        "reward",
+        "sandbox",
+        "stage",
+        "submission",
+        "tool_calls",
+    )
+
     def __init__(self, job: Job, services: AttemptServices, clock: JobClock) -> None:
         self.job = job
         self.clock = clock
@@ -86,9 +102,18 @@ class Attempt:
 
     async def run(self) -> None:
         """Go through the stages; raise StageFault for the one that failed."""
+        pools = self._services.pools
         async with Part(self) as belongings:
-            await self._rollout(belongings)
-        with self._services.pools[Stage.EVAL].hold() as permit:
+            with pools.handover.hold() as handover:
+                with pools[Stage.INIT].hold() as permit:
+                    await self._take(permit, Stage.INIT)
+                    workspace = await self._init(belongings)
+                    await self._wait(handover)
+                with pools[Stage.RUN].hold() as permit:
+                    await self._take(permit, Stage.RUN)
+                    handover.give()
+                    await self._run(belongings, workspace)
+        with pools[Stage.EVAL].hold() as permit:
             await self._take(permit, Stage.EVAL)
             async with Part(self) as belongings:
                 await self._eval(belongings)
@@ -106,18 +131,6 @@ class Attempt:
             stop_reason=self._stop_reason(),
             submission=self.submission,
         )
-
-    async def _rollout(self, belongings: Belongings) -> None:
-        pools = self._services.pools
-        with pools.handover.hold() as handover:
-            with pools[Stage.INIT].hold() as permit:
-                await self._take(permit, Stage.INIT)
-                workspace = await self._init(belongings)
-                await self._wait(handover)
-            with pools[Stage.RUN].hold() as permit:
-                await self._take(permit, Stage.RUN)
-                handover.give()
-                await self._run(belongings, workspace)
 
     async def _init(self, belongings: Belongings) -> Workspace:
         host = self._host(Stage.INIT, belongings)
@@ -248,7 +261,7 @@ class Attempt:
         host = PluginHost(
             self._services.hosts,
             settings=self._services.plugins.settings.get(name),
-            labels={"plugin": name, "job_id": self.job.job_id, "stage": stage._value_},
+            labels=Labels(name, self.job.job_id, stage._value_),
             belongings=belongings,
             soft_end=self._soft_end if stage is not Stage.EVAL else None,
         )

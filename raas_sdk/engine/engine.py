@@ -11,7 +11,7 @@ from raas_sdk.engine.attempt import AttemptServices, Listener
 from raas_sdk.engine.clock import JobClock
 from raas_sdk.engine.credit import CreditLine
 from raas_sdk.engine.graders import GraderPool
-from raas_sdk.engine.host import HostServices, KeepSandbox, PluginHost
+from raas_sdk.engine.host import HostServices, KeepSandbox, Labels, PluginHost
 from raas_sdk.engine.job_table import JobTable, RunningJob
 from raas_sdk.engine.leases import LeaseBroker
 from raas_sdk.engine.permits import StagePools
@@ -219,7 +219,7 @@ class Engine(Listener):
 
     async def _lifecycle(self, name: str, hook: str, *, seconds: float) -> None:
         plugins = self._services.plugins
-        labels = {"plugin": name, "job_id": "-", "stage": hook}
+        labels = Labels(name, "-", hook)
         host = PluginHost(self._services.hosts, settings=plugins.settings.get(name), labels=labels)
 
         async def call() -> None:

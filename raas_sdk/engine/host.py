@@ -3,7 +3,7 @@
 import logging
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from raas_sdk.engine.belongings import Belongings
 from raas_sdk.engine.graders import GraderPool
@@ -12,7 +12,7 @@ from raas_sdk.engine.runtimes import RuntimeChooser
 from raas_sdk.errors import PluginFault
 from raas_sdk.workspace import SandboxSpec, Workspace
 
-__all__ = ["HostServices", "KeepSandbox", "PluginHost"]
+__all__ = ["HostServices", "KeepSandbox", "Labels", "PluginHost"]
 
 KeepSandbox = Callable[[Workspace], Awaitable[None]]
 
@@ -26,6 +26,14 @@ class HostServices:
     keep: KeepSandbox | None = None
 
 
+class Labels(NamedTuple):
+    """What each event of a plugin's log carries."""
+
+    plugin: str
+    job_id: str
+    stage: str
+
+
 class PluginHost:
     """The host of one plugin, bound to a job's stage by `belongings` (None at start-up: no sandbox then)."""
 
@@ -36,7 +44,7 @@ class PluginHost:
         services: HostServices,
         *,
         settings: Any,
-        labels: dict[str, str],
+        labels: Labels,
         belongings: Belongings | None = None,
         soft_end: SoftEnd | None = None,
     ) -> None:
@@ -51,7 +59,7 @@ class PluginHost:
     @property
     def log(self) -> logging.LoggerAdapter[logging.Logger]:
         """A logger whose events carry plugin, job and stage."""
-        return logging.LoggerAdapter(logging.getLogger("raas.plugin"), self._labels)
+        return logging.LoggerAdapter(logging.getLogger("raas.plugin"), self._labels._asdict())
 
     async def open_workspace(self, spec: SandboxSpec | None = None, tools: Sequence[str] = ()) -> Workspace:
         """Open a sandbox owned by this job and stage."""

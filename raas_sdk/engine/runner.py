@@ -26,6 +26,8 @@ ADDABLE = ("reward_parts", "extra")
 class Runner:
     """Runs one job on this engine."""
 
+    __slots__ = ("_clock", "_failures", "_route", "_services", "attempt")
+
     def __init__(self, job: Job, services: AttemptServices, clock: JobClock) -> None:
         self._services = services
         self._clock = clock

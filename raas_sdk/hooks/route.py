@@ -114,14 +114,14 @@ class Route:
         sole = self.sole.get(name)
         return self.hooks[name](**arguments) if sole is None else _call(sole, arguments)
 
-    async def _stage(self, name: str, **arguments: Any) -> Any:
+    def _stage(self, name: str, **arguments: Any) -> Awaitable[Any]:
         sole = self.sole.get(name)
         if sole is None:
-            return await self._wrapped(name, arguments)
+            return self._wrapped(name, arguments)
         awaitable = _call(sole, arguments)
-        if not (inspect.iscoroutine(awaitable) or isinstance(awaitable, Awaitable)):
-            raise self._bad(name, awaitable, "an awaitable: write it as 'async def'")
-        return await awaitable
+        if inspect.iscoroutine(awaitable) or isinstance(awaitable, Awaitable):
+            return awaitable
+        raise self._bad(name, awaitable, "an awaitable: write it as 'async def'")
 
     async def _wrapped(self, name: str, arguments: dict[str, Any]) -> Any:
         noted: list[Any] = []
