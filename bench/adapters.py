@@ -60,7 +60,7 @@ class Core:
 
     async def _through(self, n: int) -> None:
         records = [_submit(self._gateway, i=i) for i in range(n)]
-        _demand(Outcome.SCORED, await asyncio.gather(*(record.done for record in records)))
+        _demand(Outcome.SCORED, [await record.done for record in records])
 
     async def _parked(self, n: int) -> float:
         async with AsyncExitStack() as stack:

@@ -109,15 +109,12 @@ class JobClock:
 
     def budget(self, stage: Stage) -> float | None:
         """Seconds left for this stage: its own budget, cut by what is left of the total."""
-        own, left = self._own(stage), self.left()
-        if own is None or left is None:
-            return left if own is None else own
-        return min(own, left)
-
-    def _own(self, stage: Stage) -> float | None:
-        if stage is Stage.RUN:
-            return self.limits.run_seconds
-        return self.limits.init_seconds if stage is Stage.INIT else self.limits.eval_seconds
+        limits = self.limits
+        own = {"init": limits.init_seconds, "run": limits.run_seconds, "eval": limits.eval_seconds}[stage]
+        if limits.total_seconds is None:
+            return own
+        left = self.left()
+        return left if own is None or left is None else min(own, left)
 
     def left(self) -> float | None:
         """Seconds left of the job's total; None if it has none."""

@@ -22,6 +22,20 @@ class Supervisor:
     to clean up. One that ignores its cancel is left behind, counted and logged.
     """
 
+    __slots__ = (
+        "_collect_seconds",
+        "_done",
+        "_grace_seconds",
+        "_late",
+        "_soften",
+        "_task",
+        "_work",
+        "abandoned",
+        "countdown",
+        "expired",
+        "stage",
+    )
+
     def __init__(
         self,
         stage: str,

@@ -29,7 +29,7 @@ class Announcements:
     """A bounded queue of announcements; what does not fit, or comes too late, is counted in `dropped`."""
 
     def __init__(self, plugins: Plugins, *, queue_size: int = QUEUE_SIZE) -> None:
-        self._listeners = {hook: plugins.listeners(hook) for hook in ANNOUNCEMENTS}
+        self._listeners = {hook: [Ear(each) for each in plugins.listeners(hook)] for hook in ANNOUNCEMENTS}
         self._queue: deque[Announcement] = deque()
         self._bell: queue.SimpleQueue[bool] = queue.SimpleQueue()
         self._ringing: asyncio.TimerHandle | None = None
@@ -83,8 +83,8 @@ class Announcements:
             more = self._bell.get()
             while not self._ended.is_set() and (announcement := self._next()) is not None:
                 hook, facts = announcement
-                for listener in self._listeners[hook]:
-                    self._call(listener, facts)
+                for ear in self._listeners[hook]:
+                    self._call(ear, facts)
 
     def _next(self) -> Announcement | None:
         """The oldest announcement; both threads take from the queue, so it may be empty after all."""
@@ -93,13 +93,13 @@ class Announcements:
         except IndexError:
             return None
 
-    def _call(self, listener: Listener, facts: dict[str, Any]) -> None:
+    def _call(self, ear: "Ear", facts: dict[str, Any]) -> None:
         try:
-            with contained(f"a listener of plugin {listener.plugin!r}"):
-                listener.hear(facts)
+            with ear.contained:
+                ear.listener.hear(facts)
         except Exception:
             self.failed += 1
-            log.exception("a listener failed", extra={"plugin": listener.plugin})
+            log.exception("a listener failed", extra={"plugin": ear.listener.plugin})
 
     def _count_unheard(self) -> None:
         unheard = 0
@@ -108,3 +108,13 @@ class Announcements:
         if unheard:
             self.dropped += unheard
             log.error("a listener is too slow: announcements were not heard", extra={"unheard": unheard})
+
+
+class Ear:
+    """A listener, and what contains its faults."""
+
+    __slots__ = ("contained", "listener")
+
+    def __init__(self, listener: Listener) -> None:
+        self.listener = listener
+        self.contained = contained(f"a listener of plugin {listener.plugin!r}")
