@@ -1,9 +1,9 @@
 """The engine's side of backend leases: ask the gateway, hold, follow changes, give back."""
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from collections.abc import Awaitable, Callable
 from dataclasses import fields
+from types import TracebackType
 
 from raas_sdk.backends.target import BackendTarget
 from raas_sdk.engine.messages import LeaseChanged, LeaseGranted, LeaseMove, LeaseRelease, LeaseRequest
@@ -41,20 +41,23 @@ class LeaseBroker:
         """How many leases this engine holds."""
         return len(self._held)
 
-    @asynccontextmanager
-    async def hold(self, job: Job) -> AsyncIterator[HeldLease]:
-        """Hold a lease for the time inside; raise NoBackend if none can be had."""
-        try:
-            granted = await self._ask(LeaseRequest(job.job_id, job.attempt, job.pool))
-            if granted.target is None:
-                raise NoBackend(f"no backend for job {job.job_id!r}: {granted.reason}", retryable=False)
-            lease = self._held[job.job_id] = HeldLease(
-                BackendTarget(**granted.target), lambda fault: self._moved(job, fault)
-            )
-            yield lease
-        finally:
-            self._held.pop(job.job_id, None)
-            self._channel.send(LeaseRelease(job.job_id, job.attempt))
+    def hold(self, job: Job) -> "LeaseHold":
+        """Hold a lease for the time inside `async with`; raise NoBackend if none can be had."""
+        return LeaseHold(self, job)
+
+    async def take(self, job: Job) -> HeldLease:
+        """Ask for a lease and wait for it; whatever comes, `give` must follow."""
+        granted = await self._ask(LeaseRequest(job.job_id, job.attempt, job.pool))
+        if granted.target is None:
+            raise NoBackend(f"no backend for job {job.job_id!r}: {granted.reason}", retryable=False)
+        lease = HeldLease(BackendTarget(**granted.target), lambda fault: self._moved(job, fault))
+        self._held[job.job_id] = lease
+        return lease
+
+    def give(self, job: Job) -> None:
+        """Give a lease back, or take back the request for it."""
+        self._held.pop(job.job_id, None)
+        self._channel.send(LeaseRelease(job.job_id, job.attempt))
 
     async def _ask(self, message: LeaseRequest | LeaseMove) -> LeaseGranted:
         answer: asyncio.Future[LeaseGranted] = asyncio.get_running_loop().create_future()
@@ -82,6 +85,33 @@ class LeaseBroker:
             lease.target = BackendTarget(**message.target)
 
 
+class LeaseHold:
+    """Takes a lease and gives it back on every path."""
+
+    __slots__ = ("_broker", "_job")
+
+    def __init__(self, broker: LeaseBroker, job: Job) -> None:
+        self._broker = broker
+        self._job = job
+
+    async def __aenter__(self) -> HeldLease:
+        lease = None
+        try:
+            lease = await self._broker.take(self._job)
+            return lease
+        finally:
+            if lease is None:
+                self._broker.give(self._job)
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._broker.give(self._job)
+
+
+TARGET_FIELDS = tuple(item.name for item in fields(BackendTarget))
+
+
 def target_to_wire(target: BackendTarget) -> dict[str, object]:
     """A target as plain data."""
-    return {item.name: getattr(target, item.name) for item in fields(target)}
+    return {name: getattr(target, name) for name in TARGET_FIELDS}

@@ -125,8 +125,9 @@ class LeaseDesk:
         return True
 
     def _grant_lease(self, request: LeaseRequest | LeaseMove, lease: Lease) -> None:
-        self._held[request.job_id] = (lease, lease.target)
-        self._send(LeaseGranted(request.job_id, request.attempt, target_to_wire(lease.target)))
+        target = lease.target
+        self._held[request.job_id] = (lease, target)
+        self._send(LeaseGranted(request.job_id, request.attempt, target_to_wire(target)))
 
     def _refuse(self, request: LeaseRequest | LeaseMove, reason: str) -> None:
         self._send(LeaseGranted(request.job_id, request.attempt, None, reason))
