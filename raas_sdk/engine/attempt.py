@@ -92,7 +92,7 @@ class Attempt:
         self.submission: Any = None
         self.policy: LeasedPolicy | None = None
         self.stage = Stage.INIT
-        self.sandbox: dict[str, str] = {}
+        self.sandbox: tuple[str, str] | None = None
         self.tool_calls = 0
         self.notes: list[str] = []
         self._services = services
@@ -136,7 +136,7 @@ class Attempt:
         host = self._host(Stage.INIT, belongings)
         work = self._route.init(self.job, host)
         workspace: Workspace = await self._stage(self._supervisor(Stage.INIT), work)
-        self.sandbox = {"runtime": str(workspace.runtime), "level": str(workspace.level)}
+        self.sandbox = (str(workspace.runtime), str(workspace.level))
         return workspace
 
     async def _run(self, belongings: Belongings, workspace: Workspace) -> None:
@@ -147,19 +147,20 @@ class Attempt:
             wait.begin()
             async with services.leases.hold(job) as lease:
                 wait.end()
-                await self._sample(lease, renderer, belongings, workspace=workspace)
+                self.policy = self._policy(lease, renderer)
+                work = self._route.run(job, self._host(Stage.RUN, belongings), workspace, self.policy)
+                self.submission = await self._stage(self._run_supervisor(), work)
         except StageFault:
             raise
         except Exception as error:
             raise StageFault(Stage.RUN, error) from error
         finally:
             wait.end()
+            self._soft_end.close()
 
-    async def _sample(
-        self, lease: HeldLease, renderer: Renderer, belongings: Belongings, *, workspace: Workspace
-    ) -> None:
+    def _policy(self, lease: HeldLease, renderer: Renderer) -> LeasedPolicy:
         services, job = self._services, self.job
-        self.policy = LeasedPolicy(
+        return LeasedPolicy(
             job,
             lease,
             client=services.client,
@@ -167,12 +168,6 @@ class Attempt:
             soft_end=self._soft_end,
             listener=lambda turn: services.listener.turn(job, turn),
         )
-        host = self._host(Stage.RUN, belongings)
-        work = self._route.run(job, host, workspace, self.policy)
-        try:
-            self.submission = await self._stage(self._run_supervisor(), work)
-        finally:
-            self._soft_end.close()
 
     async def _eval(self, belongings: Belongings) -> None:
         host = self._host(Stage.EVAL, belongings)

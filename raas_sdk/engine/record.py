@@ -27,7 +27,7 @@ def build_result(attempt: Attempt, *, outcome: Outcome, reward: Reward | None, f
         timing=timing,
         usage=_usage(attempt, trajectory),
         policy_version=_versions(attempt, trajectory),
-        sandbox=dict(attempt.sandbox),
+        sandbox={} if attempt.sandbox is None else dict(zip(("runtime", "level"), attempt.sandbox, strict=True)),
         extra={"notes": list(attempt.notes)} if attempt.notes else {},
     )
 
