@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
+from operator import attrgetter
 from typing import Any
 
 from raas_sdk.errors import BadSampling
@@ -38,7 +39,7 @@ class Limits:
 
     def to_wire(self) -> dict[str, Any]:
         """Its fields as plain data."""
-        return {name: getattr(self, name) for name in FIELDS}
+        return dict(zip(FIELDS, VALUES(self), strict=True))
 
     def overridden(self, values: Mapping[str, Any]) -> "Limits":
         """Return limits with `values` put in; raise BadSampling for a value out of range."""
@@ -51,6 +52,7 @@ class Limits:
 
 
 FIELDS = tuple(item.name for item in fields(Limits))
+VALUES = attrgetter(*FIELDS)
 NAMES = frozenset(FIELDS) | frozenset(UPSTREAM_NAMES)
 
 

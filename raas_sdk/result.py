@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from enum import StrEnum
+from operator import attrgetter
 from typing import Any
 
 from raas_sdk.errors import PluginFault
@@ -109,12 +110,12 @@ class Result:
 
     def to_wire(self, *, binary: bool = False) -> dict[str, Any]:
         """Plain data for JSON or, with `binary`, for msgpack."""
-        row = {name: getattr(self, name) for name in FIELDS}
+        row: dict[str, Any] = dict(zip(FIELDS, VALUES(self), strict=True))
         row["outcome"] = self.outcome.value
         row["failure"] = None if self.failure is None else _plain(self.failure)
         row["trajectory"] = self.trajectory.to_wire(binary=binary)
-        row["timing"] = {name: getattr(self.timing, name) for name in TIMING_FIELDS}
-        row["usage"] = {name: getattr(self.usage, name) for name in USAGE_FIELDS}
+        row["timing"] = dict(zip(TIMING_FIELDS, TIMING_VALUES(self.timing), strict=True))
+        row["usage"] = dict(zip(USAGE_FIELDS, USAGE_VALUES(self.usage), strict=True))
         return row
 
     @classmethod
@@ -133,8 +134,11 @@ class Result:
 
 
 FIELDS = tuple(item.name for item in fields(Result))
+VALUES = attrgetter(*FIELDS)
 TIMING_FIELDS = tuple(item.name for item in fields(Timing))
+TIMING_VALUES = attrgetter(*TIMING_FIELDS)
 USAGE_FIELDS = tuple(item.name for item in fields(Usage))
+USAGE_VALUES = attrgetter(*USAGE_FIELDS)
 
 
 def _plain(record: Any) -> dict[str, Any]:

@@ -4,6 +4,7 @@ import hashlib
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
+from operator import attrgetter
 from typing import Any
 
 from raas_sdk.errors import BadSampling
@@ -69,7 +70,7 @@ class Sampling:
 
     def to_wire(self) -> dict[str, Any]:
         """Its fields as plain data."""
-        return {name: getattr(self, name) for name in FIELDS}
+        return dict(zip(FIELDS, VALUES(self), strict=True))
 
     def turn_seed(self, *, sample_index: int, attempt: int, turn: int) -> int:
         """The seed of one call, 31 bits: samples, attempts and turns with one `seed` still differ."""
@@ -78,6 +79,7 @@ class Sampling:
 
 
 FIELDS = tuple(item.name for item in fields(Sampling))
+VALUES = attrgetter(*FIELDS)
 
 
 def _checked(key: str, value: Any) -> Any:

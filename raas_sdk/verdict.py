@@ -1,7 +1,7 @@
 """The two decisions nobody else makes: what kind of failure an exception is, and what may be trained on."""
 
 import traceback
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 from raas_sdk.result import Failure, Outcome
 from raas_sdk.reward import Reward
@@ -41,16 +41,18 @@ def outcome_of(failure: Failure) -> Outcome:
 
 def mask_reason(outcome: Outcome, reward: Reward | None, trajectory: Trajectory) -> str | None:
     """Why a result must not be trained on; None means it may."""
+    if outcome is not Outcome.SCORED and outcome is not Outcome.MODEL_LIMIT:
+        return f"outcome_{outcome.value}"
+    if reward is None:
+        return "no_reward"
+    if trajectory.sampled_tokens == 0:
+        return "no_sampled_tokens"
     segments = trajectory.segments
-    checks: tuple[tuple[str, Callable[[], bool]], ...] = (
-        (f"outcome_{outcome.value}", lambda: outcome not in (Outcome.SCORED, Outcome.MODEL_LIMIT)),
-        ("no_reward", lambda: reward is None),
-        ("no_sampled_tokens", lambda: trajectory.sampled_tokens == 0),
-        ("missing_logprobs", lambda: any(s.missing_logprobs for s in segments)),
-        ("mixed_policy_version", lambda: any(t.mixed for s in segments for t in s.turns)),
-        ("text_wire", lambda: any(s.logprobs_mode == "none" for s in segments)),
-    )
-    return next((reason for reason, holds in checks if holds()), None)
+    if any(segment.missing_logprobs for segment in segments):
+        return "missing_logprobs"
+    if any(turn.mixed for segment in segments for turn in segment.turns):
+        return "mixed_policy_version"
+    return "text_wire" if any(segment.logprobs_mode == "none" for segment in segments) else None
 
 
 def _chain(error: BaseException) -> Iterator[BaseException]:

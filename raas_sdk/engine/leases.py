@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Awaitable, Callable
 from dataclasses import fields
+from operator import attrgetter
 from types import TracebackType
 
 from raas_sdk.backends.target import BackendTarget
@@ -110,8 +111,9 @@ class LeaseHold:
 
 
 TARGET_FIELDS = tuple(item.name for item in fields(BackendTarget))
+TARGET_VALUES = attrgetter(*TARGET_FIELDS)
 
 
 def target_to_wire(target: BackendTarget) -> dict[str, object]:
     """A target as plain data."""
-    return {name: getattr(target, name) for name in TARGET_FIELDS}
+    return dict(zip(TARGET_FIELDS, TARGET_VALUES(target), strict=True))

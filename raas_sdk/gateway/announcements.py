@@ -22,14 +22,14 @@ FAREWELL_SECONDS = 2.0
 GATHER_SECONDS = 0.01
 """How long announcements are gathered before listeners hear them."""
 
-Announcement = tuple[str, dict[str, Any]]
+Announcement = tuple[list["Ear"], dict[str, Any]]
 
 
 class Announcements:
     """A bounded queue of announcements; what does not fit, or comes too late, is counted in `dropped`."""
 
     def __init__(self, plugins: Plugins, *, queue_size: int = QUEUE_SIZE) -> None:
-        self._listeners = {hook: [Ear(each) for each in plugins.listeners(hook)] for hook in ANNOUNCEMENTS}
+        self._ears = {hook: [Ear(each) for each in plugins.listeners(hook)] for hook in ANNOUNCEMENTS}
         self._queue: deque[Announcement] = deque()
         self._bell: queue.SimpleQueue[bool] = queue.SimpleQueue()
         self._ringing: asyncio.TimerHandle | None = None
@@ -40,23 +40,24 @@ class Announcements:
 
     def wanted(self, hook: str) -> bool:
         """Whether anybody listens."""
-        return bool(self._listeners[hook])
+        return bool(self._ears[hook])
 
     def say(self, hook: str, **facts: Any) -> None:
         """Queue an announcement; returns at once."""
-        if not self._listeners[hook]:
+        ears = self._ears[hook]
+        if not ears:
             return
         if len(self._queue) >= self._queue_size:
             self.dropped += 1
             return
-        self._queue.append((hook, facts))
+        self._queue.append((ears, facts))
         if self._ringing is None:
             self._ringing = asyncio.get_running_loop().call_later(GATHER_SECONDS, self._ring)
 
     @asynccontextmanager
     async def speaking(self) -> AsyncIterator[None]:
         """Deliver announcements for the time inside, and those still queued if listeners are quick."""
-        if not any(self._listeners.values()):
+        if not any(self._ears.values()):
             yield
             return
         # A daemon: a listener that never returns must not keep the process from ending.
@@ -82,8 +83,8 @@ class Announcements:
         while more:
             more = self._bell.get()
             while not self._ended.is_set() and (announcement := self._next()) is not None:
-                hook, facts = announcement
-                for ear in self._listeners[hook]:
+                ears, facts = announcement
+                for ear in ears:
                     self._call(ear, facts)
 
     def _next(self) -> Announcement | None:
