@@ -218,16 +218,14 @@ class Attempt:
             with self.clock.waiting("permit"):
                 await permit.take()
 
-    async def leave(self, belongings: Belongings) -> None:
-        """End a part: nothing new can be opened for it, and what was is closed."""
+    def end_part(self) -> None:
+        """Nothing new can be opened for the part that is over."""
         self._soft_end.close()
         for host in self._hosts:
             host.closed = True
         self.tool_calls = sum([workspace.tool_calls for host in self._hosts for workspace in host.opened])
-        if not belongings.empty:
-            await self._close(belongings.stack)
 
-    async def _close(self, stack: AsyncExitStack) -> None:
+    async def close(self, stack: AsyncExitStack) -> None:
         closing = asyncio.create_task(stack.aclose())
         seconds = self._services.close_seconds
         try:
@@ -286,7 +284,9 @@ class Part:
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        await self._attempt.leave(self._belongings)
+        self._attempt.end_part()
+        if not self._belongings.empty:
+            await self._attempt.close(self._belongings.stack)
 
 
 def _segments(talks: Sequence[LeasedConversation]) -> Iterator[Segment]:

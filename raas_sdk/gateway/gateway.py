@@ -205,8 +205,13 @@ class Gateway:
         record.moved(message.stage, message.state)
         self.observer.stage(message)
         if message.seconds is not None and self.announcements.wanted("raas_stage_finished"):
-            facts = {"job_id": message.job_id, "attempt": message.attempt, "seconds": message.seconds}
-            self.announcements.say("raas_stage_finished", stage=Stage(message.stage), **facts)
+            self.announcements.say(
+                "raas_stage_finished",
+                job_id=message.job_id,
+                attempt=message.attempt,
+                stage=Stage(message.stage),
+                seconds=message.seconds,
+            )
 
     def _turn_finished(self, message: m.TurnFinished) -> None:
         record = self.records.live.get(message.job_id)
