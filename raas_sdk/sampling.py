@@ -54,7 +54,7 @@ class Sampling:
     def parse(cls, params: Mapping[str, Any], *, also_known: frozenset[str] = frozenset()) -> "Sampling":
         """Read sampling_params; raise BadSampling for an unknown key or a value out of range."""
         if not params:
-            return cls()
+            return DEFAULT
         unknown = sorted(set(params) - set(PARAMETERS) - set(IGNORED) - also_known)
         if unknown:
             known = ", ".join(sorted((*PARAMETERS, *also_known)))
@@ -80,6 +80,7 @@ class Sampling:
 
 FIELDS = tuple(item.name for item in fields(Sampling))
 VALUES = attrgetter(*FIELDS)
+DEFAULT = Sampling()
 
 
 def _checked(key: str, value: Any) -> Any:

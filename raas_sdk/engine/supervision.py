@@ -63,7 +63,7 @@ class Supervisor:
     async def run(self, work: Coroutine[Any, Any, Any]) -> Any:
         """Return what `work` returns; raise what it raises, StageTimeout, or the caller's own cancel."""
         self._work = work
-        self._task = asyncio.create_task(_contained(work))
+        self._task = asyncio.get_running_loop().create_task(_contained(work))
         self._task.add_done_callback(self._finished)
         self.countdown.resume()
         try:
