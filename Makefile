@@ -25,7 +25,7 @@ check: venv
 	$(PYTHON_IN) -m pytest -q tests/contract
 
 bench: venv
-	$(PYTHON_IN) bench/core.py $(args)
+	$(PYTHON_IN) bench $(args)
 
 docs: venv
 	$(PYTHON_IN) docs/generate.py

@@ -33,11 +33,14 @@ class Instance(BaseModel):
         if source is None:
             raise BadInstance("the instance has no 'data_source'; add it or start with --default-data-source")
         instance_id = payload.get("instance_id")
-        named = _composed_id(source, payload) if instance_id is None else instance_id
+        digest = _sha256(payload)
+        named = _composed_id(source, payload, digest) if instance_id is None else _as_text(instance_id)
         try:
-            return cls.model_validate({"data_source": source, "instance_id": _as_text(named), "payload": payload})
+            instance = cls.model_validate({"data_source": source, "instance_id": named, "payload": payload})
         except ValidationError as error:
             raise BadInstance(_first_fault(error)) from error
+        vars(instance)["digest"] = digest  # where cached_property keeps it
+        return instance
 
     @cached_property
     def digest(self) -> str:
@@ -57,14 +60,14 @@ def _sha256(payload: Mapping[str, Any]) -> str:
     return hashlib.sha256(msgspec.json.encode(payload, order="deterministic")).hexdigest()
 
 
-def _composed_id(source: object, payload: Mapping[str, Any]) -> str:
+def _composed_id(source: object, payload: Mapping[str, Any], digest: str) -> str:
     """Name, split and index where they tell instances apart, else a digest: a split alone does not."""
     extra = payload.get("extra_info")
     extra = extra if isinstance(extra, Mapping) else {}
     parts = {key: extra[key] for key in ("name", "split", "index") if isinstance(extra.get(key), str | int)}
     if "index" in parts or "name" in parts:
         return "-".join([str(source), *(str(part) for part in parts.values())])
-    return f"{source}-{_sha256(payload)[:16]}"
+    return f"{source}-{digest[:16]}"
 
 
 def _as_text(value: object) -> object:

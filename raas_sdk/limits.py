@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
+from operator import attrgetter
 from typing import Any
 
 from raas_sdk.errors import BadSampling
@@ -34,18 +35,25 @@ class Limits:
     @classmethod
     def names(cls) -> frozenset[str]:
         """The keys that `overridden` understands, upstream's spelling included."""
-        return frozenset(field.name for field in fields(cls)) | frozenset(UPSTREAM_NAMES)
+        return NAMES
 
     def to_wire(self) -> dict[str, Any]:
         """Its fields as plain data."""
-        return {item.name: getattr(self, item.name) for item in fields(self)}
+        return dict(zip(FIELDS, VALUES(self), strict=True))
 
     def overridden(self, values: Mapping[str, Any]) -> "Limits":
         """Return limits with `values` put in; raise BadSampling for a value out of range."""
-        known = {UPSTREAM_NAMES.get(key, key): value for key, value in values.items() if key in self.names()}
+        if not values:
+            return self
+        known = {UPSTREAM_NAMES.get(key, key): value for key, value in values.items() if key in NAMES}
         for key, value in known.items():
             _check(key, value)
         return replace(self, **known)
+
+
+FIELDS = tuple(item.name for item in fields(Limits))
+VALUES = attrgetter(*FIELDS)
+NAMES = frozenset(FIELDS) | frozenset(UPSTREAM_NAMES)
 
 
 def _check(key: str, value: object) -> None:

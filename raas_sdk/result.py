@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from enum import StrEnum
+from operator import attrgetter
 from typing import Any
 
 from raas_sdk.errors import PluginFault
@@ -109,12 +110,12 @@ class Result:
 
     def to_wire(self, *, binary: bool = False) -> dict[str, Any]:
         """Plain data for JSON or, with `binary`, for msgpack."""
-        row = {item.name: getattr(self, item.name) for item in fields(self)}
+        row: dict[str, Any] = dict(zip(FIELDS, VALUES(self), strict=True))
         row["outcome"] = self.outcome.value
         row["failure"] = None if self.failure is None else _plain(self.failure)
         row["trajectory"] = self.trajectory.to_wire(binary=binary)
-        row["timing"] = _plain(self.timing)
-        row["usage"] = _plain(self.usage)
+        row["timing"] = dict(zip(TIMING_FIELDS, TIMING_VALUES(self.timing), strict=True))
+        row["usage"] = dict(zip(USAGE_FIELDS, USAGE_VALUES(self.usage), strict=True))
         return row
 
     @classmethod
@@ -122,7 +123,7 @@ class Result:
         """The inverse of `to_wire`; raise ValueError for another schema."""
         if row.get("schema") != SCHEMA:
             raise ValueError(f"a result of schema {row.get('schema')!r} cannot be read; this version reads {SCHEMA}")
-        values = {item.name: row[item.name] for item in fields(cls) if item.name in row}
+        values = {name: row[name] for name in FIELDS if name in row}
         failure = values.get("failure")
         values["outcome"] = Outcome(values["outcome"])
         values["failure"] = None if failure is None else Failure(**{**failure, "also": tuple(failure["also"])})
@@ -130,6 +131,14 @@ class Result:
         values["timing"] = Timing(**values["timing"])
         values["usage"] = Usage(**values["usage"])
         return cls(**values)
+
+
+FIELDS = tuple(item.name for item in fields(Result))
+VALUES = attrgetter(*FIELDS)
+TIMING_FIELDS = tuple(item.name for item in fields(Timing))
+TIMING_VALUES = attrgetter(*TIMING_FIELDS)
+USAGE_FIELDS = tuple(item.name for item in fields(Usage))
+USAGE_VALUES = attrgetter(*USAGE_FIELDS)
 
 
 def _plain(record: Any) -> dict[str, Any]:

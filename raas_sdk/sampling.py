@@ -4,6 +4,7 @@ import hashlib
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
+from operator import attrgetter
 from typing import Any
 
 from raas_sdk.errors import BadSampling
@@ -29,6 +30,7 @@ IGNORED = {
     "timeout": "budgets per stage are limits of the job",
     "token_level_generation": "rollouts are always by token ids",
 }
+PARAMETERS = ("temperature", "top_p", "top_k", "min_p", "seed", "enable_thinking")
 RANGES = {
     "temperature": (0.0, 100.0),
     "top_p": (0.0, 1.0),
@@ -51,23 +53,34 @@ class Sampling:
     @classmethod
     def parse(cls, params: Mapping[str, Any], *, also_known: frozenset[str] = frozenset()) -> "Sampling":
         """Read sampling_params; raise BadSampling for an unknown key or a value out of range."""
-        own = ("temperature", "top_p", "top_k", "min_p", "seed", "enable_thinking")
-        unknown = sorted(set(params) - set(own) - set(IGNORED) - also_known)
+        if not params:
+            return DEFAULT
+        unknown = sorted(set(params) - set(PARAMETERS) - set(IGNORED) - also_known)
         if unknown:
-            known = ", ".join(sorted((*own, *also_known)))
+            known = ", ".join(sorted((*PARAMETERS, *also_known)))
             raise BadSampling(f"unknown sampling parameter {unknown[0]!r}; known: {known}")
-        values = {key: _checked(key, params[key]) for key in own if params.get(key) is not None}
+        values = {key: _checked(key, params[key]) for key in PARAMETERS if params.get(key) is not None}
         notes = tuple(f"{key} ignored: {IGNORED[key]}" for key in sorted(params) if key in IGNORED)
         return cls(**values, notes=notes)
 
+    def seeded(self, seed: int) -> "Sampling":
+        """The same with a seed."""
+        kept = (self.temperature, self.top_p, self.top_k, self.min_p)
+        return Sampling(*kept, seed, self.enable_thinking, self.notes)
+
     def to_wire(self) -> dict[str, Any]:
         """Its fields as plain data."""
-        return {item.name: getattr(self, item.name) for item in fields(self)}
+        return dict(zip(FIELDS, VALUES(self), strict=True))
 
     def turn_seed(self, *, sample_index: int, attempt: int, turn: int) -> int:
         """The seed of one call, 31 bits: samples, attempts and turns with one `seed` still differ."""
         text = f"{self.seed}/{sample_index}/{attempt}/{turn}".encode()
         return int.from_bytes(hashlib.blake2b(text, digest_size=4).digest(), "big") & 0x7FFFFFFF
+
+
+FIELDS = tuple(item.name for item in fields(Sampling))
+VALUES = attrgetter(*FIELDS)
+DEFAULT = Sampling()
 
 
 def _checked(key: str, value: Any) -> Any:

@@ -7,6 +7,7 @@ XDG configuration folder, default.
 import os
 import tomllib
 from collections.abc import Mapping
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal
 
@@ -70,6 +71,10 @@ class Settings(BaseModel):
 
     def job_limits(self) -> Limits:
         """The limits of a job that asks for nothing else."""
+        return self._job_limits
+
+    @cached_property
+    def _job_limits(self) -> Limits:
         unknown = sorted(set(self.limits) - Limits.names())
         if unknown:
             raise SettingsInvalid(f"[limits] has no key {unknown[0]!r}; known: {sorted(Limits.names())}")

@@ -128,6 +128,9 @@ class Trajectory:
         )
 
 
+SPAN_FIELDS = tuple(item.name for item in fields(TurnSpan))
+
+
 def tool_schema(tool: Tool) -> dict[str, Any]:
     """A tool in the OpenAI function format."""
     function = {"name": tool.name, "description": tool.description, "parameters": dict(tool.parameters)}
@@ -136,8 +139,8 @@ def tool_schema(tool: Tool) -> dict[str, Any]:
 
 def span_to_wire(span: TurnSpan) -> dict[str, Any]:
     """A span as plain data; what does not apply is left out."""
-    values = {field.name: getattr(span, field.name) for field in fields(span)}
-    return {name: value for name, value in values.items() if value is not None and value is not False}
+    values = [(name, getattr(span, name)) for name in SPAN_FIELDS]
+    return {name: value for name, value in values if value is not None and value is not False}
 
 
 def _json_list(values: "array[Any]") -> list[Any]:

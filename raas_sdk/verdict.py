@@ -2,7 +2,6 @@
 
 import traceback
 from collections.abc import Iterator
-from typing import Any
 
 from raas_sdk.result import Failure, Outcome
 from raas_sdk.reward import Reward
@@ -42,15 +41,18 @@ def outcome_of(failure: Failure) -> Outcome:
 
 def mask_reason(outcome: Outcome, reward: Reward | None, trajectory: Trajectory) -> str | None:
     """Why a result must not be trained on; None means it may."""
-    checks: list[tuple[str, Any]] = [
-        (f"outcome_{outcome.value}", outcome not in (Outcome.SCORED, Outcome.MODEL_LIMIT)),
-        ("no_reward", reward is None),
-        ("no_sampled_tokens", trajectory.sampled_tokens == 0),
-        ("missing_logprobs", any(s.missing_logprobs for s in trajectory.segments)),
-        ("mixed_policy_version", any(t.mixed for s in trajectory.segments for t in s.turns)),
-        ("text_wire", any(s.logprobs_mode == "none" for s in trajectory.segments)),
-    ]
-    return next((reason for reason, holds in checks if holds), None)
+    if outcome is not Outcome.SCORED and outcome is not Outcome.MODEL_LIMIT:
+        return f"outcome_{outcome.value}"
+    if reward is None:
+        return "no_reward"
+    if trajectory.sampled_tokens == 0:
+        return "no_sampled_tokens"
+    segments = trajectory.segments
+    if any(segment.missing_logprobs for segment in segments):
+        return "missing_logprobs"
+    if any(turn.mixed for segment in segments for turn in segment.turns):
+        return "mixed_policy_version"
+    return "text_wire" if any(segment.logprobs_mode == "none" for segment in segments) else None
 
 
 def _chain(error: BaseException) -> Iterator[BaseException]:

@@ -2,18 +2,21 @@
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
+from collections.abc import Callable, Coroutine, Iterator, Sequence
+from contextlib import AsyncExitStack, contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
+from types import TracebackType
 from typing import Any
 
 from raas_sdk.backends.client import BackendClient
+from raas_sdk.engine.belongings import Belongings
 from raas_sdk.engine.clock import JobClock
 from raas_sdk.engine.conversation import LeasedConversation, LeasedPolicy, Sampled
-from raas_sdk.engine.host import HostServices, PluginHost
-from raas_sdk.engine.leases import LeaseBroker
+from raas_sdk.engine.deadlines import Deadlines
+from raas_sdk.engine.host import HostServices, Labels, PluginHost
+from raas_sdk.engine.leases import HeldLease, LeaseBroker
 from raas_sdk.engine.owned_workspace import SoftEnd
-from raas_sdk.engine.permits import StagePools
+from raas_sdk.engine.permits import Hold, StagePools
 from raas_sdk.engine.supervision import Supervisor
 from raas_sdk.hooks import Plugins, Route
 from raas_sdk.job import Job, Stage
@@ -51,6 +54,7 @@ class AttemptServices:
     listener: Listener
     grace_seconds: float = 5.0
     close_seconds: float = 15.0
+    deadlines: Deadlines = field(default_factory=Deadlines)
     left_behind: "set[asyncio.Task[Any]]" = field(default_factory=set)
 
 
@@ -58,13 +62,29 @@ class StageFault(Exception):
     """A stage raised; the error is the cause."""
 
     def __init__(self, stage: Stage, error: Exception) -> None:
-        super().__init__(f"{stage.value} raised {type(error).__name__}")
+        super().__init__(f"{stage._value_} raised {type(error).__name__}")
         self.stage = stage
         self.error = error
 
 
 class Attempt:
     """Runs once. Whatever happens, `trajectory()` tells what was sampled and nothing stays open."""
+
+    __slots__ = (
+        "_hosts",
+        "_route",
+        "_services",
+        "_soft_end",
+        "clock",
+        "job",
+        "notes",
+        "policy",
+        "reward",
+        "sandbox",
+        "stage",
+        "submission",
+        "tool_calls",
+    )
 
     def __init__(self, job: Job, services: AttemptServices, clock: JobClock) -> None:
         self.job = job
@@ -73,7 +93,7 @@ class Attempt:
         self.submission: Any = None
         self.policy: LeasedPolicy | None = None
         self.stage = Stage.INIT
-        self.sandbox: dict[str, str] = {}
+        self.sandbox: tuple[str, str] | None = None
         self.tool_calls = 0
         self.notes: list[str] = []
         self._services = services
@@ -83,9 +103,21 @@ class Attempt:
 
     async def run(self) -> None:
         """Go through the stages; raise StageFault for the one that failed."""
-        await self._closing(self._rollout)
-        async with self._permit(Stage.EVAL):
-            await self._closing(self._eval)
+        pools = self._services.pools
+        async with Part(self) as belongings:
+            with pools.handover.hold() as handover:
+                with pools[Stage.INIT].hold() as permit:
+                    await self._take(permit, Stage.INIT)
+                    workspace = await self._init(belongings)
+                    await self._wait(handover)
+                with pools[Stage.RUN].hold() as permit:
+                    await self._take(permit, Stage.RUN)
+                    handover.give()
+                    await self._run(belongings, workspace)
+        with pools[Stage.EVAL].hold() as permit:
+            await self._take(permit, Stage.EVAL)
+            async with Part(self) as belongings:
+                await self._eval(belongings)
 
     def sample_no_more(self) -> None:
         """Refuse new turns and tool calls, since the job was answered; what is under way ends with its stage."""
@@ -105,52 +137,49 @@ class Attempt:
             submission=self.submission,
         )
 
-    async def _rollout(self, stack: AsyncExitStack) -> None:
-        pools = self._services.pools
-        async with AsyncExitStack() as handover:
-            async with self._permit(Stage.INIT):
-                workspace = await self._init(stack)
-                with self.clock.waiting("permit"):
-                    await handover.enter_async_context(pools.handover.hold())
-            async with self._permit(Stage.RUN):
-                await handover.aclose()
-                await self._run(stack, workspace)
-
-    async def _init(self, stack: AsyncExitStack) -> Workspace:
-        host = self._host(Stage.INIT, stack)
+    async def _init(self, belongings: Belongings) -> Workspace:
+        host = self._host(Stage.INIT, belongings)
         work = self._route.init(self.job, host)
         workspace: Workspace = await self._stage(self._supervisor(Stage.INIT), work)
-        self.sandbox = {"runtime": str(workspace.runtime), "level": str(workspace.level)}
+        self.sandbox = (str(workspace.runtime), str(workspace.level))
         return workspace
 
-    async def _run(self, stack: AsyncExitStack, workspace: Workspace) -> None:
+    async def _run(self, belongings: Belongings, workspace: Workspace) -> None:
         services, job = self._services, self.job
-        async with AsyncExitStack() as leased:
-            try:
-                renderer = await services.renderer(job)
-                with self.clock.waiting("lease"):
-                    lease = await leased.enter_async_context(services.leases.hold(job))
-            except Exception as error:
-                raise StageFault(Stage.RUN, error) from error
-            supervisor = self._run_supervisor()
-            self.policy = LeasedPolicy(
-                job,
-                lease,
-                client=services.client,
-                renderer=renderer,
-                soft_end=self._soft_end,
-                listener=lambda turn, sampled: services.listener.turn(job, turn, sampled),
-                uncounted=lambda: self._waiting_for_backend(supervisor),
-            )
-            host = self._host(Stage.RUN, stack)
-            work = self._route.run(job, host, workspace, self.policy)
-            try:
+        wait = self.clock.waiting("lease")
+        try:
+            renderer = await services.renderer(job)
+            wait.begin()
+            async with services.leases.hold(job) as lease:
+                wait.end()
+                supervisor = self._run_supervisor()
+                self.policy = self._policy(lease, renderer, supervisor)
+                work = self._route.run(job, self._host(Stage.RUN, belongings), workspace, self.policy)
                 self.submission = await self._stage(supervisor, work)
-            finally:
-                self._soft_end.close()
+        except StageFault:
+            raise
+        except Exception as error:
+            raise StageFault(Stage.RUN, error) from error
+        finally:
+            wait.end()
+            self._soft_end.close()
+            if self.policy is not None:
+                self.policy.uncounted = nullcontext  # it leads back here
 
-    async def _eval(self, stack: AsyncExitStack) -> None:
-        host = self._host(Stage.EVAL, stack)
+    def _policy(self, lease: HeldLease, renderer: Renderer, supervisor: Supervisor) -> LeasedPolicy:
+        services, job = self._services, self.job
+        return LeasedPolicy(
+            job,
+            lease,
+            client=services.client,
+            renderer=renderer,
+            soft_end=self._soft_end,
+            listener=lambda turn, sampled: services.listener.turn(job, turn, sampled),
+            uncounted=lambda: self._waiting_for_backend(supervisor),
+        )
+
+    async def _eval(self, belongings: Belongings) -> None:
+        host = self._host(Stage.EVAL, belongings)
         work = self._route.eval(self.job, host, self.trajectory())
         self.reward = await self._stage(self._supervisor(Stage.EVAL), work)
 
@@ -164,7 +193,9 @@ class Attempt:
         return supervisor
 
     def _supervisor(self, stage: Stage) -> Supervisor:
-        return Supervisor(stage.value, self.clock.budget(stage), grace_seconds=self._services.grace_seconds)
+        services = self._services
+        budget = self.clock.budget(stage)
+        return Supervisor(stage._value_, budget, grace_seconds=services.grace_seconds, deadlines=services.deadlines)
 
     def _soften(self) -> None:
         assert self.policy is not None
@@ -182,7 +213,7 @@ class Attempt:
 
     async def _stage(self, supervisor: Supervisor, work: Coroutine[Any, Any, Any]) -> Any:
         """The one place where a stage's exception is caught."""
-        stage = Stage(supervisor.stage)
+        stage = self.stage
         self._services.listener.stage(self.job, stage, "running")
         name = f"raas_{stage.value} of plugin {self._route.plugin!r} (job {self.job.job_id!r})"
         try:
@@ -194,7 +225,7 @@ class Attempt:
             self.clock.counted[stage] += seconds
             self._services.listener.stage(self.job, stage, "done", seconds)
             if supervisor.abandoned:
-                self.notes.append(f"stage {stage.value} ignored its cancel and was left behind")
+                self.notes.append(f"stage {stage._value_} ignored its cancel and was left behind")
                 self._count_left_behind(supervisor.task)
 
     def _count_left_behind(self, task: "asyncio.Task[Any] | None") -> None:
@@ -202,31 +233,24 @@ class Attempt:
             self._services.left_behind.add(task)
             task.add_done_callback(self._services.left_behind.discard)
 
-    @asynccontextmanager
-    async def _permit(self, stage: Stage) -> AsyncIterator[None]:
+    async def _take(self, permit: Hold, stage: Stage) -> None:
         self.stage = stage
         self._services.listener.stage(self.job, stage, "waiting")
-        permits = self._services.pools[stage]
-        with self.clock.waiting("permit"):
-            await permits.take()
-        try:
-            yield
-        finally:
-            permits.give()
+        await self._wait(permit)
 
-    async def _closing(self, part: Callable[[AsyncExitStack], Coroutine[Any, Any, None]]) -> None:
-        """Run a part with a stack for its sandboxes; close them on every path, also through a cancel."""
-        stack = AsyncExitStack()
-        try:
-            await part(stack)
-        finally:
-            self._soft_end.close()
-            for host in self._hosts:
-                host.closed = True
-            self.tool_calls = sum(w.tool_calls for host in self._hosts for w in host.opened)
-            await self._close(stack)
+    async def _wait(self, permit: Hold) -> None:
+        if not permit.take_now():
+            with self.clock.waiting("permit"):
+                await permit.take()
 
-    async def _close(self, stack: AsyncExitStack) -> None:
+    def end_part(self) -> None:
+        """Nothing new can be opened for the part that is over."""
+        self._soft_end.close()
+        for host in self._hosts:
+            host.closed = True
+        self.tool_calls = sum([workspace.tool_calls for host in self._hosts for workspace in host.opened])
+
+    async def close(self, stack: AsyncExitStack) -> None:
         closing = asyncio.create_task(stack.aclose())
         seconds = self._services.close_seconds
         try:
@@ -250,13 +274,13 @@ class Attempt:
         self.notes.append(f"closing a sandbox failed: {fault}")
         log.error("closing a sandbox failed", extra={"job_id": self.job.job_id, "fault": fault})
 
-    def _host(self, stage: Stage, stack: AsyncExitStack) -> PluginHost:
+    def _host(self, stage: Stage, belongings: Belongings) -> PluginHost:
         name = self._route.plugin
         host = PluginHost(
             self._services.hosts,
             settings=self._services.plugins.settings.get(name),
-            labels={"plugin": name, "job_id": self.job.job_id, "stage": stage.value},
-            stack=stack,
+            labels=Labels(name, self.job.job_id, stage._value_),
+            belongings=belongings,
             soft_end=self._soft_end if stage is not Stage.EVAL else None,
         )
         self._hosts.append(host)
@@ -268,6 +292,26 @@ class Attempt:
             return f"limit_{self.policy.limit_reason}"
         talks = self.policy.conversations
         return talks[-1].finish_reason if talks else None
+
+
+class Part:
+    """A part of an attempt that may open sandboxes; they are closed on every path, also through a cancel."""
+
+    __slots__ = ("_attempt", "_belongings")
+
+    def __init__(self, attempt: Attempt) -> None:
+        self._attempt = attempt
+        self._belongings = Belongings()
+
+    async def __aenter__(self) -> Belongings:
+        return self._belongings
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._attempt.end_part()
+        if not self._belongings.empty:
+            await self._attempt.close(self._belongings.stack)
 
 
 def _segments(talks: Sequence[LeasedConversation]) -> Iterator[Segment]:

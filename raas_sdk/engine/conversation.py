@@ -59,7 +59,7 @@ class LeasedPolicy:
         self.renderer = renderer
         self.soft_end = soft_end
         self.listener = listener
-        self._uncounted = uncounted
+        self.uncounted = uncounted
         self.conversations: list[LeasedConversation] = []
         self.turns = 0
         self.dispatch_version = lease.target.version
@@ -115,7 +115,7 @@ class LeasedPolicy:
     async def _moved(self, away_from: BackendTarget, fault: BackendUnreachable) -> None:
         """Wait for a place to sample; the wait counts towards no budget."""
         try:
-            with self._uncounted():
+            with self.uncounted():
                 await self.lease.move(away_from)
         except NoBackend as lack:
             raise BackendUnreachable(f"{fault}; {lack}") from fault

@@ -9,10 +9,11 @@ from typing import Any
 from raas_sdk.backends.client import BackendClient
 from raas_sdk.engine import messages as m
 from raas_sdk.engine.attempt import AttemptServices, Listener
+from raas_sdk.engine.clock import JobClock
 from raas_sdk.engine.conversation import Sampled
 from raas_sdk.engine.credit import CreditLine
 from raas_sdk.engine.graders import GraderPool
-from raas_sdk.engine.host import HostServices, KeepSandbox, PluginHost
+from raas_sdk.engine.host import HostServices, KeepSandbox, Labels, PluginHost
 from raas_sdk.engine.job_table import JobKey, JobTable, RunningJob, key_of
 from raas_sdk.engine.leases import LeaseBroker
 from raas_sdk.engine.loop_watch import LoopLag, LoopWatch
@@ -84,15 +85,15 @@ class Engine(Listener):
                 grace_seconds=settings.grace_seconds,
                 close_seconds=settings.close_seconds,
             )
+            stack.callback(services.deadlines.close)
             tasks = await stack.enter_async_context(TaskSet())
             engine = cls(services, channel, tasks, name="engine-0")
             services.listener = engine
             stack.push_async_callback(engine._shut_down)
             await engine._start_plugins()
-            channel.on_message(engine._receive)
             engine._say_hello()
-            stack.enter_context(LoopWatch(engine._beat))
-            yield engine
+            with LoopWatch(engine._beat):
+                yield engine
 
     @property
     def pools(self) -> StagePools:
@@ -118,7 +119,7 @@ class Engine(Listener):
         """Tell the gateway; a job that left INIT makes room for another."""
         if stage is Stage.RUN:
             self._return_credit(job)
-        self._channel.send(m.StageChanged(job.job_id, job.attempt, stage.value, state, seconds, job.serial))
+        self._channel.send(m.StageChanged(job.job_id, job.attempt, stage._value_, state, seconds, job.serial))
 
     def turn(self, job: Job, turn: Turn, sampled: Sampled) -> None:
         """Tell the gateway of a turn."""
@@ -128,6 +129,7 @@ class Engine(Listener):
         self._channel.send(m.TurnFinished(job.job_id, job.attempt, *figures, *place, job.serial))
 
     def _say_hello(self) -> None:
+        self._channel.on_message(self._receive)
         self._channel.send(m.Hello(self._name, self.unavailable))
         self._credit.settle()
 
@@ -164,9 +166,9 @@ class Engine(Listener):
         self._credit.resize(self.pools[Stage.INIT].size)
 
     def _submit(self, message: m.Submit) -> None:
-        job = Job.from_wire(message.job)
+        job = message.parcel.job
         try:
-            entry = RunningJob(Runner(job, self._services, queue_wait=message.queue_wait))
+            entry = RunningJob(self._runner(job, message))
         except Exception as error:  # noqa: BLE001 - a boundary: whatever it is, the job is answered with it
             self._credit.returned()
             self._answer(_failed(job, error), job)
@@ -185,6 +187,10 @@ class Engine(Listener):
         except Exception as error:  # noqa: BLE001 - a boundary: whatever it is, the job is answered with it
             result = _failed(job, error)
         self._answer(result, job, cleaning=True)
+
+    def _runner(self, job: Job, message: m.Submit) -> Runner:
+        clock = JobClock(job.limits, queue_wait=message.queue_wait, accepted_at=message.accepted_at)
+        return Runner(job, self._services, clock)
 
     async def _drive(self, job: Job, entry: RunningJob) -> None:
         """Run one job to its one result; nothing that happens here reaches another job."""
@@ -217,8 +223,8 @@ class Engine(Listener):
             self._send_result(_failed(job, error), job, cleaning=cleaning)
 
     def _send_result(self, result: Result, job: Job, *, cleaning: bool) -> None:
-        row = result.to_wire(binary=True)
-        self._channel.send(m.JobResult(result.job_id, result.attempt, row, cleaning, job.serial))
+        parcel = m.ResultParcel(result)
+        self._channel.send(m.JobResult(result.job_id, result.attempt, parcel, cleaning, job.serial))
         self.table.unconfirmed[key_of(job)] = result
 
     async def _start_plugins(self) -> None:
@@ -245,7 +251,7 @@ class Engine(Listener):
 
     async def _lifecycle(self, name: str, hook: str, *, seconds: float) -> None:
         plugins = self._services.plugins
-        labels = {"plugin": name, "job_id": "-", "stage": hook}
+        labels = Labels(name, "-", hook)
         host = PluginHost(self._services.hosts, settings=plugins.settings.get(name), labels=labels)
 
         async def call() -> None:

@@ -2,17 +2,17 @@
 
 import logging
 from collections.abc import Awaitable, Callable, Sequence
-from contextlib import AsyncExitStack
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
+from raas_sdk.engine.belongings import Belongings
 from raas_sdk.engine.graders import GraderPool
 from raas_sdk.engine.owned_workspace import OwnedWorkspace, SoftEnd
 from raas_sdk.engine.runtimes import RuntimeChooser
 from raas_sdk.errors import PluginFault
 from raas_sdk.workspace import SandboxSpec, Workspace
 
-__all__ = ["HostServices", "KeepSandbox", "PluginHost"]
+__all__ = ["HostServices", "KeepSandbox", "Labels", "PluginHost"]
 
 KeepSandbox = Callable[[Workspace], Awaitable[None]]
 
@@ -26,29 +26,44 @@ class HostServices:
     keep: KeepSandbox | None = None
 
 
+class Labels(NamedTuple):
+    """What each event of a plugin's log carries."""
+
+    plugin: str
+    job_id: str
+    stage: str
+
+
 class PluginHost:
-    """The host of one plugin, bound to a job's stage by `stack` (None at start-up: no sandbox then)."""
+    """The host of one plugin, bound to a job's stage by `belongings` (None at start-up: no sandbox then)."""
+
+    __slots__ = ("_belongings", "_labels", "_services", "_soft_end", "closed", "opened", "settings")
 
     def __init__(
         self,
         services: HostServices,
         *,
         settings: Any,
-        labels: dict[str, str],
-        stack: AsyncExitStack | None = None,
+        labels: Labels,
+        belongings: Belongings | None = None,
         soft_end: SoftEnd | None = None,
     ) -> None:
         self.settings = settings
-        self.log = logging.LoggerAdapter(logging.getLogger("raas.plugin"), labels)
         self.opened: list[OwnedWorkspace] = []
         self.closed = False
+        self._labels = labels
         self._services = services
-        self._stack = stack
+        self._belongings = belongings
         self._soft_end = soft_end or SoftEnd()
+
+    @property
+    def log(self) -> logging.LoggerAdapter[logging.Logger]:
+        """A logger whose events carry plugin, job and stage."""
+        return logging.LoggerAdapter(logging.getLogger("raas.plugin"), self._labels._asdict())
 
     async def open_workspace(self, spec: SandboxSpec | None = None, tools: Sequence[str] = ()) -> Workspace:
         """Open a sandbox owned by this job and stage."""
-        if self._stack is None:
+        if self._belongings is None:
             raise PluginFault("a sandbox belongs to a job: open it in raas_init, not at start-up", code="no_job")
         runtime = await self._services.runtimes.choose()
         self._check_open()
@@ -59,10 +74,10 @@ class PluginHost:
         except PluginFault:
             await opening.__aexit__(None, None, None)
             raise
-        self._stack.push_async_exit(opening)
+        self._belongings.stack.push_async_exit(opening)
         workspace = OwnedWorkspace(inner, self._soft_end)
         if self._services.keep is not None:
-            self._stack.push_async_callback(self._services.keep, workspace)
+            self._belongings.stack.push_async_callback(self._services.keep, workspace)
         self.opened.append(workspace)
         return workspace
 

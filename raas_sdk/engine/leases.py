@@ -1,9 +1,9 @@
 """The engine's side of backend leases: ask the gateway, hold, follow changes, give back."""
 
 import asyncio
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from dataclasses import fields
+from operator import attrgetter
+from types import TracebackType
 
 from raas_sdk.backends.target import BackendTarget
 from raas_sdk.engine.messages import (
@@ -59,17 +59,20 @@ class LeaseBroker:
         """How many leases this engine holds."""
         return len(self._held)
 
-    @asynccontextmanager
-    async def hold(self, job: Job) -> AsyncIterator[HeldLease]:
-        """Hold a lease for the time inside; raise NoBackend if none can be had."""
-        key = _key(job)
-        try:
-            target = await self._ask(LeaseRequest(job.job_id, job.attempt, job.pool, job.serial))
-            lease = self._held[key] = HeldLease(job, target, self)
-            yield lease
-        finally:
-            self._held.pop(key, None)
-            self._channel.send(LeaseRelease(job.job_id, job.attempt, job.serial))
+    def hold(self, job: Job) -> "LeaseHold":
+        """Hold a lease for the time inside `async with`; raise NoBackend if none can be had."""
+        return LeaseHold(self, job)
+
+    async def take(self, job: Job) -> HeldLease:
+        """Ask for a lease and wait for it; whatever comes, `give` must follow."""
+        target = await self._ask(LeaseRequest(job.job_id, job.attempt, job.pool, job.serial))
+        lease = self._held[_key(job)] = HeldLease(job, target, self)
+        return lease
+
+    def give(self, job: Job) -> None:
+        """Give a lease back, or take back the request for it."""
+        self._held.pop(_key(job), None)
+        self._channel.send(LeaseRelease(job.job_id, job.attempt, job.serial))
 
     async def moved(self, job: Job, away_from: BackendTarget) -> BackendTarget:
         """Ask for another backend."""
@@ -119,9 +122,37 @@ def _place(target: BackendTarget) -> tuple[str, int]:
     return str(target.backend_id), target.epoch
 
 
+class LeaseHold:
+    """Takes a lease and gives it back on every path."""
+
+    __slots__ = ("_broker", "_job")
+
+    def __init__(self, broker: LeaseBroker, job: Job) -> None:
+        self._broker = broker
+        self._job = job
+
+    async def __aenter__(self) -> HeldLease:
+        lease = None
+        try:
+            lease = await self._broker.take(self._job)
+            return lease
+        finally:
+            if lease is None:
+                self._broker.give(self._job)
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._broker.give(self._job)
+
+
+TARGET_FIELDS = tuple(item.name for item in fields(BackendTarget))
+TARGET_VALUES = attrgetter(*TARGET_FIELDS)
+
+
 def target_to_wire(target: BackendTarget) -> dict[str, object]:
     """A target as plain data."""
-    return {item.name: getattr(target, item.name) for item in fields(target)}
+    return dict(zip(TARGET_FIELDS, TARGET_VALUES(target), strict=True))
 
 
 def target_from_wire(target: dict[str, object]) -> BackendTarget:

@@ -7,6 +7,9 @@ from typing import Any
 
 import msgspec
 
+from raas_sdk.job import Job
+from raas_sdk.result import Result
+
 __all__ = [
     "Ack",
     "BackendFailed",
@@ -16,6 +19,7 @@ __all__ = [
     "Heartbeat",
     "Hello",
     "JobGone",
+    "JobParcel",
     "JobResult",
     "LeaseChanged",
     "LeaseGranted",
@@ -24,6 +28,7 @@ __all__ = [
     "LeaseRequest",
     "Message",
     "Resize",
+    "ResultParcel",
     "StageChanged",
     "Submit",
     "TurnFinished",
@@ -35,13 +40,32 @@ __all__ = [
 BIG_INTEGER = 1
 
 
+class JobParcel:
+    """A job inside a message: as it is within a process, as of Job.to_wire between two."""
+
+    __slots__ = ("job",)
+
+    def __init__(self, job: Job) -> None:
+        self.job = job
+
+
+class ResultParcel:
+    """A result inside a message: as it is within a process, as of Result.to_wire (binary) between two."""
+
+    __slots__ = ("result",)
+
+    def __init__(self, result: Result) -> None:
+        self.result = result
+
+
 class Submit(msgspec.Struct, frozen=True, tag="submit"):
-    """Gateway → engine: run this job (`job` as of Job.to_wire)."""
+    """Gateway → engine: run this job. `accepted_at` is on the calendar, `queue_wait` in seconds."""
 
     job_id: str
     attempt: int
-    job: dict[str, Any]
+    parcel: JobParcel
     queue_wait: float = 0.0
+    accepted_at: float | None = None
 
 
 class Cancel(msgspec.Struct, frozen=True, tag="cancel"):
@@ -170,14 +194,14 @@ class TurnFinished(msgspec.Struct, frozen=True, tag="turn"):
 
 
 class JobResult(msgspec.Struct, frozen=True, tag="result"):
-    """Engine → gateway: the whole record (Result.to_wire, binary), once.
+    """Engine → gateway: the whole record, once.
 
     `cleaning`: what the job holds is still being taken back; JobGone says when that is over.
     """
 
     job_id: str
     attempt: int
-    result: dict[str, Any]
+    parcel: ResultParcel
     cleaning: bool = False
     serial: int = 0
 
@@ -227,15 +251,27 @@ Message = (
 def encode(message: Message) -> bytes:
     """A message as msgpack."""
     try:
-        return msgspec.msgpack.encode(message)
+        return msgspec.msgpack.encode(message, enc_hook=_packed)
     except OverflowError:
-        plain = msgspec.to_builtins(message, builtin_types=(bytes, bytearray, memoryview))
+        plain = msgspec.to_builtins(message, builtin_types=(bytes, bytearray, memoryview), enc_hook=_packed)
         return msgspec.msgpack.encode(_with_big_integers(plain))
 
 
 def decode(data: bytes) -> Message:
     """The inverse of `encode`; raise msgspec.ValidationError for anything else."""
-    return msgspec.msgpack.decode(data, type=Message, ext_hook=_big_integer)
+    return msgspec.msgpack.decode(data, type=Message, ext_hook=_big_integer, dec_hook=_unpacked)
+
+
+def _packed(parcel: Any) -> dict[str, Any]:
+    if isinstance(parcel, JobParcel):
+        return parcel.job.to_wire()
+    if isinstance(parcel, ResultParcel):
+        return parcel.result.to_wire(binary=True)
+    raise TypeError(f"a message holds plain data and parcels, not {type(parcel).__name__}")
+
+
+def _unpacked(kind: type, row: Any) -> JobParcel | ResultParcel:
+    return JobParcel(Job.from_wire(row)) if kind is JobParcel else ResultParcel(Result.from_wire(row))
 
 
 def _with_big_integers(value: Any) -> Any:

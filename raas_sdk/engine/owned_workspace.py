@@ -13,10 +13,12 @@ __all__ = ["OwnedWorkspace", "SoftEnd"]
 class SoftEnd:
     """The end of a stage for what waits inside `bounded`: soft (LimitReached) or, when the stage is over, for good."""
 
+    __slots__ = ("_waits", "closed", "reason")
+
     def __init__(self) -> None:
         self.reason: str | None = None
         self.closed = False
-        self._waits: set[asyncio.Future[Any]] = set()
+        self._waits: tuple[asyncio.Future[Any], ...] = ()
 
     def reach(self, reason: str) -> None:
         """End all bounded waits now with LimitReached, and refuse new ones."""
@@ -33,7 +35,7 @@ class SoftEnd:
         task = asyncio.ensure_future(work)
         if self.closed or self.reason is not None:
             task.cancel()
-        self._waits.add(task)
+        self._waits += (task,)
         try:
             return await task
         except asyncio.CancelledError:
@@ -41,7 +43,7 @@ class SoftEnd:
             task.cancel()
             raise
         finally:
-            self._waits.discard(task)
+            self._waits = tuple(wait for wait in self._waits if wait is not task)
 
     def _explain(self) -> None:
         """Raise what ended the wait, if it was this and not a cancel of the waiter."""
@@ -54,7 +56,7 @@ class SoftEnd:
             raise LimitReached(self.reason) from None
 
     def _end_waits(self) -> None:
-        for wait in tuple(self._waits):
+        for wait in self._waits:
             wait.cancel()
 
 

@@ -2,12 +2,55 @@
 
 import asyncio
 from collections import deque
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from types import TracebackType
+from typing import Self
 
 from raas_sdk.job import Stage
 
-__all__ = ["Permits", "StagePools"]
+__all__ = ["Hold", "Permits", "StagePools"]
+
+
+class Hold:
+    """A holder of at most one permit. `with` gives back what was taken; `async with` takes it as well."""
+
+    __slots__ = ("_permits", "held")
+
+    def __init__(self, permits: "Permits") -> None:
+        self._permits = permits
+        self.held = False
+
+    def take_now(self) -> bool:
+        """Take the permit if one is free and nobody waits for it; return whether it is held."""
+        self.held = self.held or self._permits.take_now()
+        return self.held
+
+    async def take(self) -> None:
+        """Take the permit, waiting in line."""
+        await self._permits.take()
+        self.held = True
+
+    def give(self) -> None:
+        """Give it back; does nothing if it is not held."""
+        if self.held:
+            self.held = False
+            self._permits.give()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.give()
+
+    async def __aenter__(self) -> Self:
+        await self.take()
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.give()
 
 
 class Permits:
@@ -30,10 +73,16 @@ class Permits:
         """How many are queued."""
         return sum(1 for waiter in self._waiters if not waiter.done())
 
-    async def take(self) -> None:
-        """Take one, waiting in line; a cancelled wait takes nothing."""
+    def take_now(self) -> bool:
+        """Take one if it is free and nobody waits for it; return whether it was taken."""
         if self.held < self.size and not self._waiters:
             self.held += 1
+            return True
+        return False
+
+    async def take(self) -> None:
+        """Take one, waiting in line; a cancelled wait takes nothing."""
+        if self.take_now():
             return
         waiter = asyncio.get_running_loop().create_future()
         self._waiters.append(waiter)
@@ -54,14 +103,9 @@ class Permits:
         self.size = size
         self._wake()
 
-    @asynccontextmanager
-    async def hold(self) -> AsyncIterator[None]:
-        """Hold one for the time inside."""
-        await self.take()
-        try:
-            yield
-        finally:
-            self.give()
+    def hold(self) -> Hold:
+        """What takes one and gives it back on every path."""
+        return Hold(self)
 
     def _wake(self) -> None:
         while self._waiters and self.held < self.size:

@@ -13,13 +13,11 @@ from raas_sdk.verdict import mask_reason
 __all__ = ["bare_result", "build_result"]
 
 
-def build_result(
-    attempt: Attempt, *, outcome: Outcome, reward: Reward | None, failure: Failure | None, queue_wait: float
-) -> Result:
+def build_result(attempt: Attempt, *, outcome: Outcome, reward: Reward | None, failure: Failure | None) -> Result:
     """The record of a job whose last attempt this was."""
     job, trajectory = attempt.job, attempt.trajectory()
     model_seconds = attempt.policy.model_seconds if attempt.policy else 0.0
-    timing = attempt.clock.timing(queue_wait=queue_wait, model_seconds=model_seconds)
+    timing = attempt.clock.timing(model_seconds=model_seconds)
     return _record(
         job,
         trajectory,
@@ -29,7 +27,7 @@ def build_result(
         timing=timing,
         usage=_usage(attempt, trajectory),
         policy_version=_versions(attempt, trajectory),
-        sandbox=dict(attempt.sandbox),
+        sandbox={} if attempt.sandbox is None else dict(zip(("runtime", "level"), attempt.sandbox, strict=True)),
         extra={"notes": list(attempt.notes)} if attempt.notes else {},
     )
 

@@ -22,6 +22,8 @@ class RendererShelf:
         if self._source is None:
             raise SettingsInvalid("no tokenizer: start with --tokenizer DIRECTORY (tokenizer.json) or FILE.gguf")
         thinking = job.sampling.enable_thinking
+        if thinking in self._loaded:
+            return self._loaded[thinking]
         async with self._lock:
             if None not in self._loaded:
                 self._loaded[None] = await asyncio.to_thread(load_renderer, self._source)

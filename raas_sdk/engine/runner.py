@@ -26,10 +26,11 @@ ADDABLE = ("reward_parts", "extra")
 class Runner:
     """Runs one job on this engine."""
 
-    def __init__(self, job: Job, services: AttemptServices, *, queue_wait: float = 0.0) -> None:
+    __slots__ = ("_clock", "_failures", "_route", "_services", "attempt")
+
+    def __init__(self, job: Job, services: AttemptServices, clock: JobClock) -> None:
         self._services = services
-        self._queue_wait = queue_wait
-        self._clock = JobClock(job.limits)
+        self._clock = clock
         self._failures: list[Failure] = []
         self._route = services.plugins.route(job.data_source)
         job.instance.digest  # noqa: B018 - kept from now on, whatever a plugin does to the payload
@@ -37,13 +38,16 @@ class Runner:
 
     async def run(self) -> Result:
         """Try until an attempt ends the job; only a cancel raises."""
-        fault = await self._try()
-        while fault is not None and self._try_again():
-            earlier = self.attempt.notes
-            self.attempt = Attempt(self.attempt.job.next_attempt(), self._services, self._clock)
-            self.attempt.notes.extend(earlier)
-            fault = await self._try()
-        return self._final(self._scored() if fault is None else self._failed(fault))
+        while True:
+            try:
+                await self.attempt.run()
+            except StageFault as fault:
+                self._failures.append(classify(fault.error, stage=fault.stage.value))
+                if not self._may_try_again():
+                    return self._final(self._failed(fault))
+                self._begin_again()
+            else:
+                return self._final(self._scored())
 
     def cancelled(self) -> Result:
         """The record of a job that was cancelled now; calls no hook."""
@@ -51,17 +55,14 @@ class Runner:
         failure = Failure(stage=stage, kind="cancelled", code="cancelled", message="the job was cancelled")
         return self._build(Outcome.CANCELLED, None, failure)
 
-    async def _try(self) -> StageFault | None:
-        try:
-            await self.attempt.run()
-        except StageFault as fault:
-            self._failures.append(classify(fault.error, stage=fault.stage.value))
-            return fault
-        return None
-
-    def _try_again(self) -> bool:
+    def _may_try_again(self) -> bool:
         last, job = self._failures[-1], self.attempt.job
         return last.kind == "infra" and last.retryable and job.attempt <= job.limits.infra_retries
+
+    def _begin_again(self) -> None:
+        earlier = self.attempt.notes
+        self.attempt = Attempt(self.attempt.job.next_attempt(), self._services, self._clock)
+        self.attempt.notes.extend(earlier)
 
     def _scored(self) -> Result:
         policy = self.attempt.policy
@@ -104,7 +105,7 @@ class Runner:
         if len(self._failures) > 1 or (self._failures and failure is None):
             earlier = [f"attempt {n}: {f.stage}/{f.code}: {f.message}" for n, f in enumerate(self._failures, 1)]
             self.attempt.notes.extend(note for note in earlier if note not in self.attempt.notes)
-        return build_result(self.attempt, outcome=outcome, reward=reward, failure=failure, queue_wait=self._queue_wait)
+        return build_result(self.attempt, outcome=outcome, reward=reward, failure=failure)
 
 
 def _with_additions(result: Result, answer: Result) -> Result:

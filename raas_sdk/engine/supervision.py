@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from raas_sdk.engine.clock import Countdown
+from raas_sdk.engine.deadlines import Deadlines
 from raas_sdk.errors import PluginFault, StageTimeout
 
 __all__ = ["Supervisor"]
@@ -22,11 +23,33 @@ class Supervisor:
     to clean up. One that ignores its cancel is left behind, counted and logged.
     """
 
-    def __init__(self, stage: str, budget_seconds: float | None, *, grace_seconds: float = 5.0) -> None:
+    __slots__ = (
+        "_collect_seconds",
+        "_done",
+        "_grace_seconds",
+        "_late",
+        "_pauses",
+        "_soften",
+        "_task",
+        "_work",
+        "abandoned",
+        "countdown",
+        "expired",
+        "stage",
+    )
+
+    def __init__(
+        self,
+        stage: str,
+        budget_seconds: float | None,
+        *,
+        grace_seconds: float = 5.0,
+        deadlines: Deadlines | None = None,
+    ) -> None:
         self.stage = stage
         self.expired = False
         self.abandoned = False
-        self.countdown = Countdown(budget_seconds, self._budget_over)
+        self.countdown = Countdown(budget_seconds, self._budget_over, deadlines)
         self._grace_seconds = grace_seconds
         self._soften: Callable[[], None] | None = None
         self._collect_seconds = 0.0
@@ -63,7 +86,7 @@ class Supervisor:
         `name` is its task's, which tells whose hook blocks the event loop.
         """
         self._work = work
-        self._task = asyncio.create_task(_contained(work), name=name)
+        self._task = asyncio.get_running_loop().create_task(_contained(work), name=name)
         self._task.add_done_callback(self._finished)
         self.countdown.resume()
         try:
@@ -72,7 +95,7 @@ class Supervisor:
             await self._stop()
             raise
         finally:
-            self.countdown.pause()
+            self.countdown.end()
             if self._late is not None:
                 self._late.cancel()
         return self._outcome()
@@ -122,6 +145,7 @@ class Supervisor:
     def _finished(self, task: "asyncio.Task[Any]") -> None:
         if self._work is not None:
             self._work.close()  # cancelled before its first step, it would be reported as never awaited
+            self._work = None
         if not self._done.done():
             self._done.set_result(None)
         elif not task.cancelled():

@@ -30,7 +30,7 @@ class TaskSet:
 
     def create_task(self, work: Coroutine[Any, Any, None]) -> "asyncio.Task[None]":
         """Start a child; a fault it does not handle itself is logged."""
-        child = asyncio.create_task(work)
+        child = asyncio.get_running_loop().create_task(work)
         self._children.add(child)
         child.add_done_callback(self._ended)
         return child

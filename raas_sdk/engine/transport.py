@@ -23,29 +23,45 @@ class Channel(Protocol):
 
 
 class DirectEnd:
-    """An end of a direct pair. Delivery is by the event loop, so neither side re-enters the other."""
+    """An end of a direct pair. Delivery is by the event loop, so neither side re-enters the other.
+
+    What is sent in one turn of the loop arrives together in the next.
+    """
 
     def __init__(self, *, coded: bool) -> None:
         self.peer: DirectEnd | None = None
         self._coded = coded
         self._receiver: Receiver | None = None
-        self._early: deque[Message] = deque()
+        self._inbox: deque[Message] = deque()
+        self._awaited = False
 
     def send(self, message: Message) -> None:
         assert self.peer is not None
         travelled = decode(encode(message)) if self._coded else message
-        asyncio.get_running_loop().call_soon(self.peer._deliver, travelled)
+        self.peer._inbox.append(travelled)
+        if not self.peer._awaited:
+            self.peer._arrange()
 
     def on_message(self, receiver: Receiver) -> None:
         self._receiver = receiver
-        while self._early:
-            receiver(self._early.popleft())
+        self._deliver()
 
-    def _deliver(self, message: Message) -> None:
-        if self._receiver is None:
-            self._early.append(message)
-        else:
-            self._receiver(message)
+    def _arrange(self) -> None:
+        self._awaited = True
+        asyncio.get_running_loop().call_soon(self._deliver)
+
+    def _deliver(self) -> None:
+        """Hand on what has come; should the receiver raise, what follows still arrives."""
+        self._awaited = False
+        receiver, inbox = self._receiver, self._inbox
+        if receiver is None:
+            return
+        try:
+            while inbox:
+                receiver(inbox.popleft())
+        finally:
+            if inbox:
+                self._arrange()
 
 
 def direct_channels(*, coded: bool = False) -> tuple[Channel, Channel]:

@@ -2,9 +2,9 @@
 
 import hashlib
 import random
-import uuid
+import secrets
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import msgspec
@@ -30,7 +30,9 @@ FIELDS = (
     "limits",
     "on_disconnect",
 )
+KNOWN = frozenset(FIELDS)
 MAX_ID_CHARS = 256
+PURPOSES = tuple(purpose.value for purpose in Purpose)
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +48,7 @@ def admit(body: object, settings: Settings) -> Submission:
     """Read a request body; raise BadRequest (BadInstance, BadSampling) that names the field."""
     if not isinstance(body, Mapping):
         raise BadRequest(f"the body must be a JSON object, not {type(body).__name__}")
-    unknown = sorted(set(body) - set(FIELDS))
+    unknown = [] if body.keys() <= KNOWN else sorted(set(body) - KNOWN)
     if unknown:
         raise BadRequest(f"unknown field {unknown[0]!r}; known: {', '.join(FIELDS)}")
     instance = Instance.parse(body.get("instance"), default_data_source=settings.default_data_source)
@@ -80,6 +82,8 @@ def _object(body: Mapping[str, Any], name: str) -> Mapping[str, Any]:
 
 def _own_limits(body: Mapping[str, Any]) -> Mapping[str, Any]:
     values = _object(body, "limits")
+    if not values:
+        return values
     unknown = sorted(set(values) - Limits.names())
     if unknown:
         raise BadSampling(f"unknown limit {unknown[0]!r}; known: {', '.join(sorted(Limits.names()))}")
@@ -88,12 +92,12 @@ def _own_limits(body: Mapping[str, Any]) -> Mapping[str, Any]:
 
 def _seeded(sampling: Sampling) -> Sampling:
     """Mint a seed where none was given, so that it is recorded."""
-    return sampling if sampling.seed is not None else replace(sampling, seed=random.getrandbits(31))
+    return sampling if sampling.seed is not None else sampling.seeded(random.getrandbits(31))
 
 
 def _job_id(value: object) -> str:
     if value is None:
-        return uuid.uuid4().hex
+        return secrets.token_hex(16)
     return _name("job_id", value)
 
 
@@ -104,8 +108,8 @@ def _name(field: str, value: object) -> str:
 
 
 def _purpose(value: object) -> Purpose:
-    if value not in tuple(Purpose):
-        raise BadRequest(f"'purpose' must be one of {[p.value for p in Purpose]}, got {value!r:.80}")
+    if value not in PURPOSES:
+        raise BadRequest(f"'purpose' must be one of {[*PURPOSES]}, got {value!r:.80}")
     return Purpose(str(value))
 
 

@@ -192,16 +192,16 @@ class Gateway:
 
     def _receive(self, message: m.Message) -> None:
         match message:
+            case m.StageChanged():
+                self._stage_changed(message)
+            case m.Credit(count=count):
+                self._credit += count
+                self._dispatch()
             case m.Hello(engine=name, unavailable=unavailable):
                 self.engine.name, self.unavailable = name, unavailable
                 self.ready.set()
             case m.Heartbeat():
                 self.engine.heard(message)
-            case m.Credit(count=count):
-                self._credit += count
-                self._dispatch()
-            case m.StageChanged():
-                self._stage_changed(message)
             case m.TurnFinished():
                 self._turn_finished(message)
             case m.LeaseRequest() | m.LeaseMove() | m.LeaseRelease() | m.BackendFailed():
@@ -220,7 +220,8 @@ class Gateway:
             waited = time.monotonic() - record.since
             record.moved("init", "waiting")
             job = record.job
-            self._channel.send(m.Submit(job.job_id, job.attempt, job.to_wire(), waited))
+            parcel = m.JobParcel(job)
+            self._channel.send(m.Submit(job.job_id, job.attempt, parcel, waited, record.accepted_at))
             self.announcements.say(
                 "raas_job_started", job_id=job.job_id, data_source=job.data_source, attempt=job.attempt
             )
@@ -244,9 +245,14 @@ class Gateway:
             return
         record.moved(message.stage, message.state)
         self.observer.stage(message)
-        if message.seconds is not None:
-            facts = {"job_id": message.job_id, "attempt": message.attempt, "seconds": message.seconds}
-            self.announcements.say("raas_stage_finished", stage=Stage(message.stage), **facts)
+        if message.seconds is not None and self.announcements.wanted("raas_stage_finished"):
+            self.announcements.say(
+                "raas_stage_finished",
+                job_id=message.job_id,
+                attempt=message.attempt,
+                stage=Stage(message.stage),
+                seconds=message.seconds,
+            )
 
     def _turn_finished(self, message: m.TurnFinished) -> None:
         self._sampled(message)
@@ -268,12 +274,13 @@ class Gateway:
         self.engine.answered(message)
         record = self.records.current(message.job_id, message.serial)
         if record is not None:
-            self._finish(record, Result.from_wire(message.result))
+            self._finish(record, message.parcel.result)
         self._channel.send(m.Ack(message.job_id, message.serial))
 
     def _finish(self, record: JobRecord, result: Result) -> None:
         self.desk.release(m.LeaseRelease(result.job_id, result.attempt, record.job.serial))
-        result = replace(result, timing=replace(result.timing, accepted_at=record.accepted_at))
+        if result.timing.accepted_at is None:
+            result = replace(result, timing=replace(result.timing, accepted_at=record.accepted_at))
         self.records.finish(result.job_id, result)
         self.observer.finished(result)
         if self.announcements.wanted("raas_job_finished"):

@@ -26,18 +26,26 @@ class JobRecord:
     accepted_at: float = field(default_factory=time.time)
     since: float = field(default_factory=time.monotonic)
     result: Result | None = None
-    _answer: "asyncio.Future[Result]" = field(default_factory=lambda: asyncio.get_running_loop().create_future())
+    _waits: "tuple[asyncio.Future[Result], ...]" = ()
 
     @property
     def done(self) -> "asyncio.Future[Result]":
         """A future of the result, one for each waiter: cancelling it ends that wait and nothing else."""
-        return asyncio.shield(self._answer)
+        wait: asyncio.Future[Result] = asyncio.get_running_loop().create_future()
+        if self.result is None:
+            self._waits = (*(each for each in self._waits if not each.done()), wait) if self._waits else (wait,)
+        else:
+            wait.set_result(self.result)
+        return wait
 
     def finish(self, result: Result) -> None:
         """Give every waiter the job's one result."""
         self.moved("finished", "done")
         self.result = result
-        self._answer.set_result(result)
+        for wait in self._waits:
+            if not wait.done():
+                wait.set_result(result)
+        self._waits = ()
 
     def moved(self, stage: str, state: str) -> None:
         """Note where the job is now."""

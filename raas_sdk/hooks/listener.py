@@ -22,4 +22,4 @@ class Listener:
 
     def hear(self, facts: Mapping[str, Any]) -> None:
         """Call it with the arguments it takes; raises what it raises."""
-        self.implementation.function(*(facts[name] for name in self.implementation.argnames))
+        self.implementation.function(*[facts[name] for name in self.implementation.argnames])

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
-from pluggy import HookCaller, PluginManager
+from pluggy import HookCaller, HookImpl, PluginManager
 from pydantic import BaseModel
 
 from raas_sdk.errors import PluginRefused
@@ -185,8 +185,15 @@ def _bind_routes(plugins: Plugins, settings: Settings) -> None:
             # Without this, an init that forgets 'async' and returns None would silently get the default.
             rivals.append(defaults)
         hooks = {hook: plugins.manager.subset_hook_caller(hook, rivals) for hook in ROUTED}
-        plugins.routes[name] = Route(name, hooks)
+        found = {hook: _sole(caller) for hook, caller in hooks.items()}
+        plugins.routes[name] = Route(name, hooks, {hook: one for hook, one in found.items() if one is not None})
     plugins.reports.sort(key=lambda report: report.name)
+
+
+def _sole(caller: HookCaller) -> HookImpl | None:
+    """The implementation that would be called and nothing else; None if there is none, or a wrapper."""
+    found = [one for one in caller.get_hookimpls() if one.plugin_name != INNERMOST]
+    return found[0] if len(found) == 1 and not is_wrapper(found[0]) else None
 
 
 def _has_own_init(plugins: Plugins, name: str) -> bool:

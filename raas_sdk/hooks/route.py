@@ -7,7 +7,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any
 
-from pluggy import HookCaller
+from pluggy import HookCaller, HookImpl
 
 from raas_sdk.errors import PluginFault
 from raas_sdk.hooks.containment import contained
@@ -19,7 +19,7 @@ from raas_sdk.policy import Policy
 from raas_sdk.result import Failure, Result
 from raas_sdk.reward import Reward
 from raas_sdk.trajectory import Trajectory
-from raas_sdk.workspace import Workspace
+from raas_sdk.workspace import Workspace, is_workspace
 
 __all__ = ["InnermostWrapper", "Route"]
 
@@ -55,15 +55,19 @@ def _note() -> Generator[None, Any, Any]:
 
 @dataclass(frozen=True, slots=True)
 class Route:
-    """What is called for one task plugin's data sources."""
+    """What is called for one task plugin's data sources.
+
+    `sole` holds the hooks that exactly one implementation answers and nobody wraps: those are called directly.
+    """
 
     plugin: str
     hooks: dict[str, HookCaller]
+    sole: dict[str, HookImpl]
 
     async def init(self, job: Job, host: Host) -> Workspace:
         """Call raas_init; raise PluginFault if it gives no Workspace."""
-        workspace = await self._stage("raas_init", job=job, host=host)
-        if not isinstance(workspace, Workspace):
+        workspace: Workspace = await self._stage("raas_init", job=job, host=host)
+        if not is_workspace(workspace):
             raise self._bad("raas_init", workspace, "a Workspace (host.open_workspace gives one)")
         return workspace
 
@@ -91,7 +95,7 @@ class Route:
         if stage is not Stage.INIT:
             arguments["trajectory"] = trajectory
         with contained(f"{name} of plugin {self.plugin!r}"):
-            decision = self.hooks[name](**arguments)
+            decision = self._decide(name, arguments)
         if isinstance(decision, Reward | Failure):
             return decision.checked()
         if decision is None:
@@ -101,12 +105,25 @@ class Route:
     def final_result(self, job: Job, result: Result) -> Result | None:
         """Ask the plugin for additions to a finished result."""
         with contained(f"raas_final_result of plugin {self.plugin!r}"):
-            answer = self.hooks["raas_final_result"](job=job, result=result)
+            answer = self._decide("raas_final_result", {"job": job, "result": result})
         if answer is None or isinstance(answer, Result):
             return answer
         raise self._bad("raas_final_result", answer, "a Result or None")
 
-    async def _stage(self, name: str, **arguments: Any) -> Any:
+    def _decide(self, name: str, arguments: dict[str, Any]) -> Any:
+        sole = self.sole.get(name)
+        return self.hooks[name](**arguments) if sole is None else _call(sole, arguments)
+
+    def _stage(self, name: str, **arguments: Any) -> Awaitable[Any]:
+        sole = self.sole.get(name)
+        if sole is None:
+            return self._wrapped(name, arguments)
+        awaitable = _call(sole, arguments)
+        if inspect.iscoroutine(awaitable) or isinstance(awaitable, Awaitable):
+            return awaitable
+        raise self._bad(name, awaitable, "an awaitable: write it as 'async def'")
+
+    async def _wrapped(self, name: str, arguments: dict[str, Any]) -> Any:
         noted: list[Any] = []
         token = produced.set(noted)
         try:
@@ -125,6 +142,11 @@ class Route:
         shown = f"{type(value).__name__} {reprlib.repr(value)}"
         message = f"{hook} of plugin {self.plugin!r} returned {shown}, not {wanted}"
         return PluginFault(message, code="bad_return")
+
+
+def _call(implementation: HookImpl, arguments: dict[str, Any]) -> Any:
+    """As pluggy does it: with the arguments it takes."""
+    return implementation.function(*[arguments[name] for name in implementation.argnames])
 
 
 def _close_unawaited(noted: list[Any]) -> None:

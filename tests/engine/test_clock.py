@@ -61,11 +61,11 @@ def test_a_stage_may_use_its_own_budget_and_no_more_than_is_left_of_the_total(li
 
 
 async def test_waiting_is_kept_beside_what_counts():
-    clock = JobClock(Limits(total_seconds=1))
+    clock = JobClock(Limits(total_seconds=1), queue_wait=2.0)
     for _ in range(2):
         with clock.waiting("permit"):
             await asyncio.sleep(0.005)
-    timing = clock.timing(queue_wait=2.0, model_seconds=0.5)
+    timing = clock.timing(model_seconds=0.5)
     assert timing.counted == 0 and timing.permit_wait >= 0.01 and timing.lease_wait == 0
     assert timing.total >= 2.0 + timing.permit_wait
     assert clock.left() == 1

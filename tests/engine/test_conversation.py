@@ -192,7 +192,7 @@ async def test_a_refusal_by_the_backend_is_not_tried_again_and_its_reason_reache
 
 
 async def test_a_backend_that_fails_for_ever_is_asked_a_bounded_number_of_times(service, task):
-    async with service(task()) as s:
+    async with service(task(), backend_rest_seconds=0.01) as s:
         s.backends[0].faults.always = "status"
         result = await s.result()
         assert (result.outcome, result.failure.code) == ("infra_error", "backend_unreachable")

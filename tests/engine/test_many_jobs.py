@@ -1,10 +1,13 @@
 """A thousand jobs at once, well behaved and not: every one is answered once, and nothing is left."""
 
 import asyncio
+import gc
 import random
 from collections import Counter
 
 from raas_sdk import EmptyWorkspace, Failure, Reward, WorkspaceFault
+from raas_sdk.engine.attempt import Attempt
+from raas_sdk.engine.supervision import Supervisor
 from raas_sdk.gateway import Observer
 
 COUNT = 1000
@@ -120,3 +123,21 @@ async def test_a_thousand_jobs_that_fail_at_random_in_every_way(service, task, r
             assert (result.failure is not None) or result.outcome in ("scored", "model_limit")
         await asyncio.sleep(0.1)  # the stubborn ones that were left behind
         assert not runtime.open
+
+
+async def test_a_finished_job_leaves_nothing_for_the_collector(service, task):
+    async with service(task()) as s:
+        await s.result("first")
+        gc.collect()
+        before = {id(each) for each in _of_jobs()}
+        gc.disable()
+        try:
+            assert (await s.result("second")).outcome == "scored"
+            await s.settle()
+            assert not [each for each in _of_jobs() if id(each) not in before]
+        finally:
+            gc.enable()
+
+
+def _of_jobs():
+    return [each for each in gc.get_objects() if isinstance(each, Attempt | Supervisor)]

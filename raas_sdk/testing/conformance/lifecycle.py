@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from raas_sdk.engine import RuntimeChooser
-from raas_sdk.engine.host import HostServices, PluginHost
+from raas_sdk.engine.host import HostServices, Labels, PluginHost
 from raas_sdk.engine.supervision import Supervisor
 from raas_sdk.errors import UnknownSource
 from raas_sdk.hooks import Plugins
@@ -73,7 +73,7 @@ async def check_closing(subject: Subject, plan: Plan, *, findings: Findings, fol
     trap = Trap()
     chooser = RuntimeChooser("checked", allow_unsafe=True, runtimes={"checked": TrappedRuntime(plan.runtime, trap)})
     services = HostServices(chooser, TrappedGraders(1, trap))
-    labels = {"plugin": subject.name, "job_id": "-", "stage": "raas_shutdown"}
+    labels = Labels(subject.name, "-", "raas_shutdown")
     host = PluginHost(services, settings=plugins.settings.get(subject.name), labels=labels)
     try:
         await Supervisor("raas_shutdown", plan.patience_seconds).run(_shut_down(plugins, subject, host))
