@@ -26,11 +26,13 @@ Key = tuple[str, int, int]
 class HeldLease:
     """Where a job samples now. `target` may change between turns, and within one where a backend fails."""
 
+    __slots__ = ("_broker", "_job", "_moving", "target")
+
     def __init__(self, job: Job, target: BackendTarget, broker: "LeaseBroker") -> None:
         self.target = target
         self._job = job
         self._broker = broker
-        self._moving = asyncio.Lock()
+        self._moving: asyncio.Lock | None = None  # made at the first move: few jobs ever need it
 
     def failed(self, target: BackendTarget, fault: str) -> None:
         """Say that a backend gave no reply, so that others stay away from it."""
@@ -41,6 +43,8 @@ class HeldLease:
 
         Returns at once if the lease is elsewhere by now. Raise NoBackend when none came in time.
         """
+        if self._moving is None:
+            self._moving = asyncio.Lock()
         async with self._moving:
             if _place(self.target) == _place(away_from):
                 self.target = await self._broker.moved(self._job, away_from)
