@@ -81,6 +81,8 @@ def _verdict_table(result: Result) -> Table:
     table.add_row("reward", "none" if result.reward is None else f"{result.reward:g}")
     if result.reward_parts:
         table.add_row("reward parts", Text(", ".join(f"{key} {value:g}" for key, value in result.reward_parts.items())))
+    if result.reward_detail:
+        table.add_row("reward detail", Text(repr(dict(result.reward_detail))[:500]))
     table.add_row("trainable", "yes" if result.trainable else f"no: {result.mask_reason}")
     if result.failure is not None:
         failure = result.failure

@@ -19,7 +19,10 @@ __all__ = ["TaskHandler"]
 
 
 class TaskHandler(ABC):
-    """Subclass it, name `data_sources`, write `run` and `eval`; the other methods have defaults."""
+    """Subclass it, name `data_sources`, write `run` and `eval`; the other methods have defaults.
+
+    `settings_model` is a pydantic model class, filled from `[plugins.NAME]` and handed back as `host.settings`.
+    """
 
     data_sources: ClassVar[Sequence[str]] = ()
     settings_model: ClassVar[type[BaseModel] | None] = None
