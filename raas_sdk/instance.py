@@ -47,6 +47,11 @@ class Instance(BaseModel):
         """SHA-256 (hex) of the canonical JSON of the payload: sorted keys, no white space."""
         return _sha256(self.payload)
 
+    @property
+    def is_as_sent(self) -> bool:
+        """Whether nobody changed the payload since it was accepted."""
+        return _sha256(self.payload) == self.digest
+
 
 def _plain(payload: Mapping[str, Any]) -> dict[str, Any]:
     try:

@@ -18,6 +18,7 @@ from raas_sdk.engine.leases import HeldLease, LeaseBroker
 from raas_sdk.engine.owned_workspace import SoftEnd
 from raas_sdk.engine.permits import Hold, StagePools
 from raas_sdk.engine.supervision import Supervisor
+from raas_sdk.errors import PluginFault
 from raas_sdk.hooks import Plugins, Route
 from raas_sdk.job import Job, Stage
 from raas_sdk.policy import Turn
@@ -179,6 +180,11 @@ class Attempt:
         )
 
     async def _eval(self, belongings: Belongings) -> None:
+        if not self.job.instance.is_as_sent:
+            fault = (
+                "raas_init or raas_run changed job.instance.payload; EVAL scores the instance that was sent: copy it"
+            )
+            raise StageFault(Stage.EVAL, PluginFault(fault, code="instance_changed"))
         host = self._host(Stage.EVAL, belongings)
         work = self._route.eval(self.job, host, self.trajectory())
         self.reward = await self._stage(self._supervisor(Stage.EVAL), work)

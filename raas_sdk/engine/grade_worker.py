@@ -11,6 +11,7 @@ import resource
 import signal
 import struct
 import sys
+import traceback
 from collections.abc import Mapping
 from importlib.machinery import ModuleSpec
 from importlib.util import spec_from_file_location
@@ -79,7 +80,13 @@ def _serve(payload: bytes, answers: BinaryIO) -> None:
         value = _limited(fn, args, memory)
         write_frame(answers, b"r", pickle.dumps(value))
     except (Exception, SystemExit) as error:  # noqa: BLE001 - the boundary: whatever it raised goes back as data
-        write_frame(answers, b"e", pickle.dumps(f"{type(error).__name__}: {error}"[:4000]))
+        write_frame(answers, b"e", pickle.dumps(_told(error)))
+
+
+def _told(error: BaseException) -> str:
+    """The error and the innermost place it came from."""
+    frame = traceback.extract_tb(error.__traceback__)[-1]
+    return f"{type(error).__name__}: {error}"[:4000] + f" ({frame.filename}:{frame.lineno} in {frame.name})"
 
 
 def _limited(fn: Any, args: tuple[Any, ...], memory: int) -> Any:

@@ -322,3 +322,13 @@ async def test_a_plugin_that_changes_its_instance_does_not_change_what_was_accep
         job = s.submit(instance={"prompt": "mine"})
         assert (await job.done).instance_digest == job.job.instance.digest
         assert job.job.instance.payload["prompt"] == "mine"
+
+
+async def test_a_run_that_rewrites_the_instance_is_not_graded(service, task):
+    async def rewrites(self, job):
+        job.instance.payload["gold"] = "mine"
+
+    async with service(task(run=rewrites)) as s:
+        result = await s.result("j", instance={"gold": "theirs"})
+    assert (result.outcome, result.reward, result.failure.code) == ("task_error", None, "instance_changed")
+    assert result.failure.stage == "eval"
