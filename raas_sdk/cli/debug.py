@@ -29,6 +29,7 @@ EXIT_CODES = {
     Outcome.TIMEOUT: 4,
     Outcome.CANCELLED: 5,
 }
+EMBEDDED = "embedded"
 STUBBORN_SECONDS = 1.0
 EXITS = "Exit code: 0 graded, 1 task_error or no reward, 2 usage, 3 infra_error, 4 timeout, 5 cancelled."
 
@@ -36,7 +37,7 @@ EXITS = "Exit code: 0 graded, 1 task_error or no reward, 2 usage, 3 infra_error,
 @click.command("debug", epilog=EXITS)
 @click.argument("instance")
 @setting_options("backend", "tokenizer", "runtime", "plugin", "entry_points", "default_data_source")
-@click.option("--embedded", is_flag=True, help="Sample from the small embedded model.")
+@click.option("--embedded", is_flag=True, help="Sample from the small embedded model, as `--backend embedded` does.")
 @click.option("--policy", default=None, metavar="scripted:FILE", help="Replies from a JSON list of texts.")
 @sampling_option
 @click.option("--keep-sandbox", "keep", is_flag=True, help="Before a sandbox closes, wait for Enter.")
@@ -44,6 +45,8 @@ EXITS = "Exit code: 0 graded, 1 task_error or no reward, 2 usage, 3 infra_error,
 def command(instance: str, sampling: tuple[str, ...], as_json: bool, **options: Any) -> None:
     """Run INSTANCE (a .json file, - for stdin, or JSON itself) once and show everything."""
     embedded, policy, keep = (options.pop(name) for name in ("embedded", "policy", "keep"))
+    embedded = embedded or EMBEDDED in options["backend"]
+    options["backend"] = tuple(address for address in options["backend"] if address != EMBEDDED)
     script = None if policy is None else read_script(policy)
     settings = load_settings({**options, "allow_unsafe_runtime": True})
     if script is None and not embedded and not settings.backend:

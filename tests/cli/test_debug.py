@@ -111,3 +111,8 @@ def test_a_kept_sandbox_waits_for_enter(plugin, script, tmp_path):
     assert process.returncode == 0
     with pytest.raises(ProcessLookupError):
         os.kill(pid, 0)
+
+
+def test_the_embedded_model_can_be_named_as_the_backend(debug):
+    result = debug('{"data_source": "echo"}', "--backend", "embedded", "--tokenizer", "test:chatml", replies=None)
+    assert (result.exit_code, "embedded model brings its own tokenizer" in result.output) == (2, True)
