@@ -36,7 +36,6 @@ class Settings(BaseModel):
     grade_workers: int = Field(default=2, ge=1, description="processes that grade for `host.grade`")
     runtime: str = Field(default="auto", description="the kind of sandbox; auto takes the safest that works here")
     allow_unsafe_runtime: bool = Field(default=False, description="let a service use a runtime that isolates nothing")
-    keep_sandbox: bool = Field(default=False, description="leave sandboxes open after their jobs, to look into them")
     tokenizer: str | None = Field(
         default=None, description="a folder or file with the tokenizer and chat template of the model"
     )

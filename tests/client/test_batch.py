@@ -49,3 +49,4 @@ async def test_a_wrong_token_ends_the_batch_at_once(service, quick, samples):
 async def test_a_batch_of_nothing_ends(service):
     async with RolloutClient(service.url) as client:
         await Batch(client, [], lambda *_: None).run(concurrency=4)
+    assert service.requests == []
