@@ -6,6 +6,7 @@ import signal
 from contextlib import asynccontextmanager
 from pathlib import Path
 
+import aiohttp
 import pytest
 from raas_runtime import Bubblewrap
 
@@ -107,15 +108,26 @@ def embedded():
         pytest.skip(str(error))
 
 
+async def sampling(address):
+    """Return once the server itself says that it is at work on a call."""
+    async with aiohttp.ClientSession() as session:
+        while True:
+            async with session.get(f"{address}/slots") as answer:
+                if any(slot["is_processing"] for slot in await answer.json()):
+                    return
+
+
 async def test_the_model_killed_in_mid_turn_is_started_again_and_the_turn_is_sampled_again(embedded):
     before = children_of(os.getpid())
     async with embedded_model(slots=1) as model, service(model.address, model.tokenizer) as (gateway, start):
         done = start(max_turns=1, max_output_tokens=400, temperature=1.5)
-        while gateway.status()["run"] == 0:
-            await asyncio.sleep(0)
+        await sampling(model.address)
         os.kill(model.pid, signal.SIGKILL)
         result = await done
         assert model.starts == 2
         assert gateway.status()["leases"]["held"] == 0
+    (turn,) = [span for span in result.trajectory.segments[0].turns if span.role == "assistant"]
     assert result.outcome in ("scored", "model_limit")
+    assert result.attempt == 1
+    assert turn.note
     assert set(children_of(os.getpid())) <= set(before)
